@@ -24,8 +24,7 @@ def _entry(kind: str, key: str, **fields: str) -> str:
 
 
 def cited(paper: Paper, identifier: str, title: str, place: str) -> str:
-    """How to cite a record or an erratum: its paper with the place, unless it is the library's own, and this software
-    in its version."""
+    """How to cite a record or an erratum: by paper and place, unless it is the library's own, and by this software."""
     own = _entry("software", f"suffice:{identifier}", title=title, author="{The contributors of suffice}", year="2026",
                  version=version("suffice"), note=f"{paper.citation}, {place}")  # fmt: skip
     return own if paper.citation == "suffice" else f"{paper_entry(paper, place)}\n{own}"

@@ -35,8 +35,8 @@ def library_of(*arguments):
 
 
 KEEP_NAMES: ContextVar[bool] = ContextVar("keep names", default=False)
-"""Whether expressions call the functions of this module that round in floats by their names: for programs in another
-language, which have to round as well."""
+"""Whether expressions keep, by name, the calls of those functions of this module that round in floats: programs in
+another language have to round as well."""
 
 
 def _written(library: Any, name: str, arguments: tuple[Any, ...], plain: Callable[[], Any]) -> Any:

@@ -137,7 +137,7 @@ def check_conditions(theorem: Theorem | str, **values: Any) -> None:
 
 
 def _remedy(condition: str, arguments: dict[str, Any], lhs: Any, rhs: Any, x: float, y: float) -> str:
-    """From a condition that ends in "name <= ..." or "... <= name": the change of that one number that mends it."""
+    """The change that mends a condition: of a number that alone is a side of it, else of its left side."""
     before, _, after = condition.rpartition(" <= ")
     left, right = before.split()[-1], after.split()[0]
     if left in arguments and np.array_equal(arguments[left], lhs):

@@ -11,7 +11,7 @@ import re
 
 
 class _WithoutOnes(ast.NodeTransformer):
-    """1 times what follows is that; SymPy begins a negative product with it."""
+    """Drops a factor 1 at the left of a product: SymPy begins negative products with such a factor."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)

@@ -15,9 +15,9 @@ from .elementary import quotient
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18
-"""The matrices of pairs that are decomposed at a time have at most so many numbers."""
+"""The most numbers in the matrices of pairs that are decomposed at a time."""
 OUTWARD = 1 + 1e-12
-"""It covers the rounding of a norm."""
+"""The factor that covers the rounding of a norm."""
 
 
 class FrontierPoint(NamedTuple):
@@ -30,7 +30,7 @@ class FrontierPoint(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QuadraticCertificate:
-    """It knows the exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
+    """The exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
 
     As theta ranges over R^d so does g = grad R_i, and grad R_i - grad R_k = M g + v with
     M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k). Let l_j be the squared singular values of M and w_j
@@ -104,7 +104,7 @@ class QuadraticCertificate:
         return _best_pair(np.asarray(level, dtype=float)[..., None], *self._spectrum)
 
     def near_pair(self, level: np.ndarray) -> FrontierPoint:
-        """`best_pair`, of pairs with l_max >= 1, which are similar at no level, without looking for it: inf."""
+        """The same as `best_pair`, but inf where l_max >= 1 is plain, as such pairs are similar at no level."""
         i, k, *spectrum = self._near
         found = np.full((3, *level.shape, self.clients), np.inf)
         found[..., i, k] = _best_pair(level[..., i], *spectrum)

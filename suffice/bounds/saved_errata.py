@@ -27,7 +27,7 @@ KINDS = {
     "typo": "the text has a slip",
     LOOSE: "no error: what is printed stands, and something is to be added",
 }
-"""What entries are, by the damage that they do."""
+"""The kinds of entries and what each means, the most damaging one first."""
 Row = Mapping[str, Any]
 
 
@@ -38,7 +38,7 @@ def saved_rows() -> tuple[dict[str, Any], ...]:
 
 
 def by_damage(rows: Iterable[Row]) -> list[Row]:
-    """The worst kind first, of one kind theorems first, then by how far the two numbers lie apart."""
+    """The rows, the worst kind first, of one kind theorems first, then by how far the two numbers lie apart."""
     order = list(KINDS)
     theorem = lambda row: row["location"].startswith("Theorem")  # noqa: E731
     return sorted(rows, key=lambda row: (order.index(row["kind"]), not theorem(row), -_factor(row)))

@@ -80,7 +80,7 @@ def _proofs() -> dict[str, str]:
 
 
 def saved_proof(theorem: Theorem) -> str:
-    """Proof steps, closed form, end to end, or what is missing; "" for what has no kept line."""
+    """Proof steps, closed form, end to end, or what is missing; "" for a theorem without a kept line."""
     return _proofs().get(theorem.key, "") if theorem.guarantee else ""
 
 

@@ -152,12 +152,12 @@ class Theorem:
 
     @property
     def true_as_printed(self) -> bool:
-        """A printed statement holds whose fault, that it is not sharp, begins with that."""
+        """True of a printed statement that holds and is merely not sharp, as its fault says in its first words."""
         return self.fault is not None and self.fault.startswith("The statement is true")
 
     @property
     def fault_label(self) -> str:
-        """The word before the fault: to be less sharp than possible is none."""
+        """The word before the fault: "Remark" where the statement is true and merely less sharp than possible."""
         return "Remark" if self.true_as_printed else "Fault"
 
     @cached_property

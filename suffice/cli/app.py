@@ -32,7 +32,7 @@ Four things to try:
 
 suffice --help lists the commands."""
 TYPES = {"<list[str]>": "<text>", "<str>": "<text>", "<int>": "<number>", "<bool>": ""}
-"""What help says of values; that some options repeat, their texts say."""
+"""The words of help for types of values; an option that may be repeated says so in its text."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 

@@ -15,7 +15,7 @@ def option(help: str, *names: str) -> Any:
 
 
 def argument(help: str) -> Any:
-    """What stands without a flag, with its help."""
+    """An argument, which stands without a flag, with its help."""
     return typer.Argument(help=help)
 
 

@@ -90,11 +90,19 @@ def has_sites(setup: str, split: str | None) -> bool:
     return path.is_file() and is_csv(path) and (split is None or split.startswith("column:"))
 
 
-def refuse_options(setup: str, data: DataOptions) -> None:
-    """A setup file says how its data are read: options that say so beside it are refused."""
+def source_of(setup: str, data: DataOptions) -> tuple[Any, Any]:
+    """The problem or constants that `setup` names, and the `Setup` of a setup file, which bars options on data."""
+    from suffice.simulate.setup_file import read_setup
+
+    if not setup:
+        raise InputError("setup", setup, "name a setup file, a table or a folder")
+    if not is_setup(setup):
+        return _read_table(setup, data), None
     given = [name.replace("_", "-") for name in data.given() if name != "max_memory"]
     if given:
         raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
+    chosen = read_setup(setup, target=False, **memory_limit(data))
+    return chosen.source, chosen
 
 
 def memory_limit(data: DataOptions) -> dict[str, Any]:
@@ -102,7 +110,7 @@ def memory_limit(data: DataOptions) -> dict[str, Any]:
     return {} if data.max_memory is None else {"max_memory": parse_number("max_memory", data.max_memory)}
 
 
-def read_table(setup: str, data: DataOptions) -> Any:
+def _read_table(setup: str, data: DataOptions) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
     from suffice.simulate.data.memory import as_path
     from suffice.simulate.data.table import PREFIX

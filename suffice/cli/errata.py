@@ -67,21 +67,19 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
             "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in wrong)),
         ]
         Table(lines=lines).show()
-        cells = [(row["id"], row["kind"], number(row["printed"]), number(row["measured"])) for row in wrong]
-        _table([*zip(wrong, cells)], ("id", "kind", "printed", "measured"), "what holds")
+        _table(wrong, ("id", "kind", "printed", "measured"), "what holds")
     if loose:
         title = "No error, and not counted: what is printed stands, and something is to be added"
-        _table([(row, (row["id"],)) for row in loose], ("id",), "what is to be added", title=title)
+        _table(loose, ("id",), "what is to be added", title=title)
 
 
-def _table(
-    rows: Sequence[tuple[Mapping[str, Any], tuple[str, ...]]], columns: tuple[str, ...], last: str, title: str = ""
-) -> None:
-    """Rows with their first cells; where each is, and the truth, stand in columns behind."""
-    cells = [(*first, row["location"], row["truth"]) for row, first in rows]
-    Table(
-        title=title, columns=(*columns, "where", last), numeric=columns[2:], optional=("where", last), rows=cells
-    ).show()
+def _table(rows: Sequence[Mapping[str, Any]], own: tuple[str, ...], last: str, title: str = "") -> None:
+    """A few columns of the rows, numbers from the third on; where each is, and the truth, stand in columns behind."""
+    cells = [
+        (*(row[name] for name in own[:2]), *(number(row[name]) for name in own[2:]), row["location"], row["truth"])
+        for row in rows
+    ]
+    Table(title=title, columns=(*own, "where", last), numeric=own[2:], optional=("where", last), rows=cells).show()
 
 
 def saved_errata(identifier: str | None) -> list[dict[str, Any]]:

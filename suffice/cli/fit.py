@@ -69,7 +69,7 @@ def fit(
 
 
 def _next(setup: str, out: Path | None, *, sites: bool) -> None:
-    """To save the models, to predict by them, or to see them."""
+    """Suggest what to run next: a command that saves the models, predicts by them, or shows them."""
     if out is None:
         run_next("saves the models", *sys.argv[1:], "--out", "models.json")
     elif sites:

@@ -13,7 +13,7 @@ from suffice.support.progress import progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
-from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, read_table, refuse_options
+from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, source_of
 
 if TYPE_CHECKING:
     from suffice.planning.plan import Plan
@@ -35,7 +35,7 @@ SEEDS = 256
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions:
-    """What is to be reached; None where an option is not given, here and below."""
+    """Options for what is to be reached; None where an option is not given, here and below."""
 
     panel: ClassVar[str] = "What to reach"
     epsilon: Annotated[list[str] | None, option(EPSILON)] = None
@@ -45,7 +45,7 @@ class TargetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningOptions:
-    """How it is planned, and what the plan is compared with."""
+    """Options for how to plan, and for what the plan is compared with."""
 
     panel: ClassVar[str] = "How to plan, and what to compare"
     start: Annotated[str | None, option(START)] = None
@@ -58,7 +58,7 @@ class PlanningOptions:
     root: Annotated[int | None, option("Random root of --simulate and --methods (default 0).")] = None
 
     def runs(self) -> dict[str, Any]:
-        """Arguments of what is simulated; `InputError` where they are given and nothing is."""
+        """The arguments of simulations; `InputError` where they are given and nothing is simulated."""
         from suffice.support.errors import InputError
 
         for name, missing in (("seeds", "nothing is simulated"), ("root", "nothing is random")):
@@ -70,7 +70,7 @@ class PlanningOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What is shown and written."""
+    """Options for what is shown and written."""
 
     panel: ClassVar[str] = "What to show and write"
     numbers: Annotated[bool, option(NUMBERS, "--numbers")] = False
@@ -126,7 +126,7 @@ def plan(
 
 
 def _next(result: Plan, setup: str, data: DataOptions, output: OutputOptions) -> None:
-    """Models without rounds, the files of the plan, or what promises it."""
+    """Suggest what to run next: models without rounds, the files of the plan, or the theorem that promises it."""
     from suffice.planning.plan import NO_ROUNDS
 
     schedules, given, plans = result.rows[0].schedules, data.given(), [row.constant()[0] for row in result]
@@ -144,7 +144,7 @@ def _next(result: Plan, setup: str, data: DataOptions, output: OutputOptions) ->
 def _request(
     setup: str, target: TargetOptions, planning: PlanningOptions, output: OutputOptions, data: DataOptions
 ) -> tuple[Any, dict[str, Any]]:
-    """What is planned for, and arguments of `suffice.plan`; rows need no precision, nor do `numbers`."""
+    """The problem or constants to plan for, and arguments of `suffice.plan`; rows and `numbers` need no precision."""
     import numpy as np
 
     from suffice.planning.precision import Precision
@@ -152,8 +152,6 @@ def _request(
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
-    if not setup:
-        raise InputError("setup", setup, "name a setup file, a table or a folder")
     if setup.lower().endswith(".json"):
         remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
@@ -164,17 +162,14 @@ def _request(
     for entry in target.epsilon or ():  # a large table is not read before a slip is told
         Precision.parse(entry, clients=1, excess=np.ones(1), noise=lambda: np.ones(1))
     asked: dict[str, Any] = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion}
-    if not is_setup(setup):
-        source, asked = read_table(setup, data), asked | {"epsilon": target.epsilon}
-    else:
-        refuse_options(setup, data)
-        chosen = read_setup(setup, target=False, **memory_limit(data))
-        source, rows = chosen.source, getattr(chosen.source, "row_counts", None)
-        if not (target.epsilon or output.numbers or chosen.epsilon or rows):
-            read_setup(setup, **memory_limit(data))  # says what is missing
-        asked = {name: getattr(chosen, name) if value is None else value for name, value in asked.items()}
-        asked["epsilon"] = target.epsilon or chosen.epsilon or (None if rows else [])
-    return source, asked
+    source, chosen = source_of(setup, data)
+    if chosen is None:
+        return source, asked | {"epsilon": target.epsilon}
+    rows = getattr(source, "row_counts", None)
+    if not (target.epsilon or output.numbers or chosen.epsilon or rows):
+        read_setup(setup, **memory_limit(data))  # says what is missing
+    asked = {name: getattr(chosen, name) if value is None else value for name, value in asked.items()}
+    return source, asked | {"epsilon": target.epsilon or chosen.epsilon or (None if rows else [])}
 
 
 def _hint(result: Plan, source: Any) -> None:
@@ -191,7 +186,7 @@ def _hint(result: Plan, source: Any) -> None:
 
 
 def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> dict[str, Any]:
-    """What is measured of the plan, and of other methods, where that was asked for."""
+    """The measurements of the plan, and of other methods, where they were asked for."""
     found: dict[str, Any] = {}
     if planning.simulate:
         with progress("simulating the plan") as report:

@@ -17,7 +17,7 @@ from suffice.support.text import printable
 from .app import Json, app
 from .arguments import Parameters, words
 from .console import print_json, run_next
-from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
+from .data_options import DataOptions, grouped, option, source_of
 
 if TYPE_CHECKING:
     from suffice.simulate.experiment import Experiment
@@ -49,17 +49,10 @@ def simulate(
 ) -> None:
     """Simulate an algorithm with many seeds at once."""
     from suffice.simulate.experiment import simulated
-    from suffice.simulate.setup_file import read_setup
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
-    if not setup:
-        raise InputError("setup", setup, "name a setup file, a table or a folder")
-    if is_setup(setup):
-        refuse_options(setup, data)
-        source = read_setup(setup, target=False, **memory_limit(data)).source
-    else:
-        source = read_table(setup, data)
+    source, _ = source_of(setup, data)
     step = None if eta is None else parse_number("eta", eta)
     how: dict[str, Any] = {"iterations": iterations, "seeds": seeds, "eta": step, "points": points, "root": root}
     with progress("simulating") as report:
@@ -80,7 +73,7 @@ def simulate(
 
 
 def answer(run: Experiment) -> str:
-    """What the algorithm did in the mean of the clients, and what the table below shows."""
+    """A sentence on what the algorithm did in the mean of the clients, and one on what the table below shows."""
     mean, trace = run.trace.mean(), run.trace
     first, last = (float(mean[at].mean()) for at in (0, -1))
     way = "lowers" if last < first else "raises" if last > first else "leaves"

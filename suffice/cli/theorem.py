@@ -36,14 +36,15 @@ def theorem(
     """List the theorems, or show, evaluate or solve one."""
     from suffice.bounds import find
     from suffice.bounds.describe import definition_page
-    from suffice.bounds.theorems import DEFINITIONS, spelled
+    from suffice.bounds.theorems import DEFINITIONS, rows, spelled
     from suffice.support.errors import InputError
 
     if (solve is None) != (target is None):
-        raise InputError(
-            "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
-        )
-    listed = [] if key is None else _listed(key)
+        missing = "solve" if solve is None else "target"
+        raise InputError(missing, "missing", "--solve NAME and --target VALUE go together")
+    listed = [] if key is None else rows(key)
+    if key is not None and any(entry.key == spelled(key) for entry in listed):
+        listed = []  # a whole key: its statement is shown
     if key is None or (listed and not values and solve is None):
         if solve is not None:
             raise InputError("theorem", "missing", "name the theorem to solve")
@@ -83,10 +84,8 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
     lines = [
         f"{spelled(part)}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
         *([f"Wrong in print: {wrong}"] if wrong else []),
+        "The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement.",
     ]
-    lines.append(
-        "The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."
-    )
     if any(record.superseded_by for record in chosen):
         lines.append("Superseded: the statement is true, and a sharper record replaces it.")
     if any(record.order_only for record in chosen):
@@ -177,14 +176,6 @@ def _show(record: Theorem, as_json: bool) -> None:
     typer.echo(wrapped(f"verdict     {saved_verdict(record)}"))
 
 
-def _listed(part: str) -> list[Theorem]:
-    """The records that a part of a key names; none for a whole key, which is shown instead."""
-    from suffice.bounds.theorems import rows, spelled
-
-    found = rows(part)
-    return [] if any(entry.key == spelled(part) for entry in found) else found
-
-
 def _complete(
     record: Theorem, numbers: Mapping[str, Any], run: Callable[..., Any], options: str = "", solved: str | None = None
 ) -> None:
@@ -198,7 +189,7 @@ def _complete(
         return
     edition = "" if record.edition == "corrected" else f" --edition {record.edition}"
     for given in (numbers, {}):
-        values = {name: value for name, value in middle(record, given).items() if name != solved}
+        values = {name: value for name, value in middle(record, **given).items() if name != solved}
         try:
             run(**values)
         except SufficeError:

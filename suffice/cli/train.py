@@ -73,7 +73,7 @@ def train(
 
 
 def _next(found: Any, setup: str, split: str | None, client: str | None, out: Path, iterations: int) -> None:
-    """What to run next: more iterations while the loss falls, else predictions of a table's rows."""
+    """Suggest what to run next: more iterations while the loss falls, else predictions of a table's rows."""
     losses = found.trace.metrics["test loss"][0].mean(-1)
     falls = bool(losses[-1] < 0.99 * losses[-1 - len(losses) // 4])  # by a hundredth in the last quarter
     if falls or found.reading is None or not has_sites(setup, split):

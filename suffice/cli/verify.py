@@ -84,10 +84,8 @@ def _verb(outcome: str, count: int) -> str:
 
 def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> Table:
     """`left` are the records asked for that no claim checks."""
-    lines: list[Cell] = []
-    for verdict in verdicts:
-        if verdict.survivors:
-            lines.append((f"{verdict.theorem.key}: not refuted: {'; '.join(verdict.survivors)}.", "red"))
+    weak = [verdict for verdict in verdicts if verdict.survivors]
+    lines: list[Cell] = [(f"{one.theorem.key}: not refuted: {'; '.join(one.survivors)}.", "red") for one in weak]
     if left:
         lines.append(f"Not evaluated: {_left(left)}.")
     return Table(

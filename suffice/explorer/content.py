@@ -36,7 +36,7 @@ _ALSO = {
     "sufficient variance": "effective sample size",
     "collaborativ|similar|who trains": "who whom should learn train together",
 }
-"""What people call what a text names: they search for the words on the right."""
+"""Other words, on the right, that people search for where a text has the pattern on the left."""
 _TOUR = """
 adaptive-theorem-2-expectation T=1
 Drag T from 1 to 2. After one step most of the thirty paths are below ε, where no peer is similar enough: client 0
@@ -59,7 +59,7 @@ scafflix-assumption-3-convexity beta=10
 Drag L_i up: the printed bound passes the dot only when the losses are called nine times less smooth than they are. The
 print asks smoothness alone, but one sample of two is concave, so that their mean is flat where each gradient is large.
 """
-"""What the page opens with: errata in turn, where the slider of what is drawn along stands, and what there is to do."""
+"""The stops of the page's opening: an erratum, the argument drawn along and where its slider starts, and what to do."""
 
 
 def content() -> dict[str, Any]:

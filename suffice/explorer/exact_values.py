@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # what measures takes seconds to import
 
 FILE = Path(__file__).with_name("exact_values.json")
 _ROWS = 20_000
-_FREE: Mapping[str, float] = {}
 
 
 def exact_values() -> dict[str, Any]:
@@ -36,7 +35,7 @@ def exact_values() -> dict[str, Any]:
 
 
 def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
-    """The same of these papers, computed now."""
+    """The same as `exact_values` for these papers, computed now."""
     from suffice.verification.claims import all_claims
     from suffice.verification.errata import ERRATA
 
@@ -93,12 +92,12 @@ def _short(values: Mapping[str, float]) -> dict[str, float]:
     return {name: short(float(value)) for name, value in values.items()}
 
 
-def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, float]:
+def middle(record: Theorem, **given: float) -> dict[str, float]:
     """Values of the typical ranges, nearest to their middles where the conditions are met; `given` ones stay."""
     from suffice.verification.evidence import met
 
     rng, points, away = np.random.default_rng((11, 0)), {}, np.zeros(_ROWS)
-    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | dict(given)
+    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | given
     for one in record.parameters:
         drawn = np.exp(rng.uniform(*np.log(one.typical), _ROWS))
         whole = np.floor(drawn) if one.integer else drawn
@@ -108,7 +107,7 @@ def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, flo
     if len(good):
         nearest = good[int(np.argmin(away[good]))]
         centre = {name: float(value[nearest]) for name, value in points.items()}
-    return {one.name: rounded(centre[one.name], one.integer) for one in record.parameters} | dict(given)
+    return {one.name: rounded(centre[one.name], one.integer) for one in record.parameters} | given
 
 
 def rounded(value: float, whole: bool) -> float:
@@ -145,6 +144,6 @@ def erratum(entry: Erratum) -> dict[str, Any]:
 
 
 def short(value: float) -> float:
-    """Without the last roundings: 0.5 * 0.2**2 is meant as 0.02. What needs all its digits keeps them."""
+    """The value without its last roundings: 0.5 * 0.2**2 is meant as 0.02. One that needs all its digits keeps them."""
     brief = float(f"{value:.12g}")
     return brief if math.isclose(brief, value, rel_tol=2.0**-51) else float(value)

@@ -27,7 +27,7 @@ _CLOSE = 0.02
 _USUAL = 100.0
 """An instance whose arguments are further from the typical ranges than this factor says little to a reader."""
 _FALLEN = 1e-12
-"""What has fallen further, beside the largest value of its curve, is rounding."""
+"""A value below this share of the largest value of its curve is rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Truth:
 
 
 def truths(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Truth]]:
-    """By key and edition, where a claim measures the record's quantity: its own instance, and that of the print.
+    """The instances by key and edition, where a claim measures the record's quantity: its own, and that of the print.
 
     Superseded records have none: their claims compare bounds.
     """
@@ -78,7 +78,7 @@ def _best(claim: Claim) -> Truth | None:
 
 
 def _signed(claim: Claim, truth: Truth) -> Truth:
-    """With the record's sign, where the claim bounds the absolute value of what is negative from the other side."""
+    """The truth in the record's sign, where the claim bounds the size of a negative quantity from the other side."""
     if claim.theorem.direction == find(claim.theorem.key, claim.theorem.edition).direction:
         return truth
     curves = {name: (x, [-value for value in y]) for name, (x, y) in truth.curves.items()}
@@ -160,7 +160,7 @@ def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int
 def _followed(
     theorem: Theorem, found: Evidence, truth: Truth, groups: list[np.ndarray]
 ) -> dict[str, tuple[list[float], list[float]]]:
-    """By argument, the longest group along which it changes alone."""
+    """The curves by argument, each along the longest group in which no other argument changes."""
     curves: dict[str, tuple[list[float], list[float]]] = {}
     if found.measured.shape != (sum(map(len, groups)),):
         return curves
@@ -170,9 +170,7 @@ def _followed(
         at = truth.at
         same = {name: np.abs(value[kept] - at[name]) <= _SAME * np.abs(at[name]) for name, value in arguments.items()}
         for name in arguments:
-            alone = np.logical_and.reduce(
-                [same[other] for other in same if other != name] or [np.ones(len(kept), bool)]
-            )
+            alone = sum(same.values()) - same[name] == len(same) - 1  # all others are the same
             x, first = np.unique(arguments[name][kept][alone], return_index=True)
             y = found.measured[kept][alone][first]
             told = (y > _FALLEN * np.abs(y).max(initial=0)) | (y == 0)
@@ -182,7 +180,7 @@ def _followed(
 
 
 def _short(values: np.ndarray, digits: int = 10) -> list[float]:
-    """Without the last digits, which differ between processors; arguments keep more, as values may be steep in them."""
+    """Values without the last digits, which differ between processors; arguments keep more, as curves may be steep."""
     return [float(f"{value:.{digits}g}") for value in values]
 
 

@@ -20,7 +20,7 @@ _MODULES = (
     *("numbers", "elements", "solve", "link", "copies", "plot"),
     *("slider", "curves", "statement", "tree", "view", "main"),
 )
-"""In an order in which none uses a later one while it loads."""
+"""The modules, in an order in which none uses a later one while it loads."""
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 

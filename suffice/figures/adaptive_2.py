@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .blocks import in_blocks
 from .figure import Figure
 from .maker import Progress, maker
 from .setting import UNSTATED, Competitors, RegressionSetting, runs
@@ -63,9 +64,15 @@ def convergence(standard: RegressionSetting) -> Callable[..., Figure]:
         seeds: Sequence[int] = SEEDS,
         progress: Progress,
     ) -> Figure:
-        from .regression import contender_paths
+        from .regression import BLOCK, drawn, paths, step_sizes
 
-        found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
+        contenders = _contenders(edition, setting, competitors)
+
+        def block(some: Sequence[int]) -> dict[str, np.ndarray]:
+            eta = step_sizes(edition, setting, some)
+            return paths(contenders, drawn(edition, setting, some), seeds=some, iterations=setting.iterations, eta=eta)
+
+        found = in_blocks(seeds, BLOCK, block, progress)
         at, data = np.arange(setting.iterations + 1.0), {}
         for rule, path in found.items():
             mean, sd = path.mean(1), path.std(1, ddof=1)
@@ -111,17 +118,14 @@ def _contenders(edition: str, setting: RegressionSetting, competitors: Competito
     chosen = {
         f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion))
         for criterion in ("binary", "continuous")
-    } | {
-        name: Contender(algorithm=algorithm, changes=single, relative=name in ("Local", "Oracle"))
-        for name, algorithm in rest.items()
-    }
+    } | {name: Contender(algorithm=algorithm, changes=single) for name, algorithm in rest.items()}
     if edition == "stated" and setting.features > 2:
         chosen["Local, batch 1"] = Contender(algorithm=Local(), changes=single | {"batch": 1})
     return chosen
 
 
 def _message(means: dict[str, np.ndarray]) -> str:
-    """What the last values say; curves of other batches are beside the point."""
+    """A sentence on the last values of the curves; those of other batches are left out."""
     last = {name: mean[-1] for name, mean in means.items() if "batch" not in name}
     ours = max(last["All-for-one binary"], last["All-for-one continuous"])
     mixing = [value for name, value in last.items() if not name.startswith(("All-for-one", "Oracle", "Local"))]

@@ -8,6 +8,7 @@ samples and the released code's ratio, by two criteria, and the oracle.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .setting import RegressionSetting, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, banded, headline, label_ends
 
 if TYPE_CHECKING:
-    from .regression import Contender
+    from suffice.simulate import Algorithm
 
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
@@ -29,7 +30,7 @@ SHOWN = {
     "fedavg | none": ("all together", GREEN, (0, (1, 1))),
     "local | none": ("alone", VERMILION, (0, (4, 1.5))),
 }
-"""What the picture shows of the rules: a name, a colour, a line."""
+"""The rules that the picture shows, each with a name, a colour and a line."""
 
 
 @maker(
@@ -72,50 +73,45 @@ def regimes(
 
 
 def _paths(edition: str, setting: RegressionSetting, seeds: Sequence[int], progress: Progress) -> dict[str, np.ndarray]:
-    """Of each rule (iterations + 1, S, 2): the mean over clients of log10 excess, and of the positive weights of the
-    step that comes next, which are known with its draw."""
+    """Means over clients by rule, (iterations + 1, S, 2): of log10 excess, and of the number of positive weights of the
+    step that comes next, which are known with the draw of that step."""
     from .regression import BLOCK, drawn, step_sizes, trace_of
 
-    contenders, last = _contenders(edition, setting.clients), setting.iterations + 1
+    algorithms, last = _algorithms(edition, setting.clients), setting.iterations + 1
     alone = {joined("local", "none"): 1, joined("fedavg", "none"): setting.clients}
 
     def path(rule: str, *of_seed: Any) -> np.ndarray:
         kept = {} if rule in alone else {"weights": of_seed[1:2]}
-        trace = trace_of(contenders[rule], *of_seed, last - (rule in alone), **kept)
+        trace = trace_of(algorithms[rule], *of_seed, last - (rule in alone), **kept)
         sizes = np.full(last, alone.get(rule)) if trace.weights is None else (trace.weights[0, 1:] > 0).sum(-1).mean(-1)
         with np.errstate(divide="ignore"):
             return np.stack([np.log10(trace.excess[0, :last]).mean(-1), sizes], -1)
 
     def block(some: Sequence[int]) -> dict[str, np.ndarray]:
         eta = step_sizes(edition, setting, some).expand(len(some), setting.clients).numpy()
-        each = list(zip(drawn(edition, setting, some), map(int, some), eta))
-        return {rule: np.stack([path(rule, *one) for one in each], 1) for rule in contenders}
+        # Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not
+        # change means; the released code draws one per pair, at many times the cost.
+        problems = (replace(problem, pairwise=False) for problem in drawn(edition, setting, some))
+        each = list(zip(problems, map(int, some), eta))
+        return {rule: np.stack([path(rule, *one) for one in each], 1) for rule in algorithms}
 
     return in_blocks(seeds, BLOCK, block, progress)
 
 
-def _contenders(edition: str, clients: int) -> dict[str, Contender]:
-    """Rules by "ratio | criterion".
-
-    Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
-    means; the released code draws one per pair, at many times the cost.
-    """
+def _algorithms(edition: str, clients: int) -> dict[str, Algorithm]:
+    """Rules by "ratio | criterion"."""
     from suffice.simulate import ExactSimilarity, FedAvg, FixedWeights, Local, ReleasedSimilarity, SampledSimilarity
 
-    from .regression import Contender, all_for_one
+    from .regression import all_for_one
 
-    shared = {"pairwise": False}
     ratios = {"exact": ExactSimilarity(), **{f"m={m}": SampledSimilarity(samples=m) for m in (1, 16)}}
     clusters = [0 if edition == "published" else i % 2 for i in range(clients)]  # the released code's setting has one
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
     return {
-        joined(ratio, criterion): Contender(algorithm=all_for_one(similarity, criterion), changes=shared)
+        joined(ratio, criterion): all_for_one(similarity, criterion)
         for ratio, similarity in (ratios | {"released": ReleasedSimilarity()}).items()
         for criterion in ("binary", "continuous")
-    } | {
-        joined(name, "none"): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
-        for name, algorithm in rest.items()
-    }
+    } | {joined(name, "none"): algorithm for name, algorithm in rest.items()}
 
 
 def draw(figure: Figure, canvas: Any) -> None:

@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-Progress = Callable[[int, int], None]
+from .maker import Progress
 
 
 def in_blocks(
     seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], dict[str, np.ndarray]], progress: Progress
 ) -> dict[str, np.ndarray]:
-    """What `work` finds for blocks of seeds, its second axis, joined: a few at a time, in threads, as torch works."""
+    """The arrays of `work` for blocks of seeds, joined along the seeds' axis 1; a few run at a time, in threads."""
     from suffice.simulate.threads import one_thread
 
     blocks = [seeds[at : at + size] for at in range(0, len(seeds), size)]

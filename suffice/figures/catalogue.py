@@ -29,12 +29,12 @@ _MODULES = (
     "theorem_2_truth",
     "sharpness",
 )
-"""Those that make figures, in the order that `suffice figure` prints; they import torch when they compute."""
+"""The modules that make figures, in the order that `suffice figure` prints; they import torch when they compute."""
 
 
 @cache
 def makers() -> dict[str, Maker]:
-    """What computes each figure, by its name."""
+    """The maker of each figure, by the figure's name."""
     found = [
         entry
         for module in (import_module(f"suffice.figures.{name}") for name in _MODULES)

@@ -34,7 +34,7 @@ SAMPLINGS: dict[Any, str] = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/
 BAND = (0.05, 0.95)
 COLOURS = (BLUE, ORANGE, VERMILION, GREEN, BLACK)
 ALL = "all"
-"""It stands in the place of a client where a row is of all pairs."""
+"""The word that stands in the place of a client where a row is of all pairs."""
 UNITS = {
     "iteration": "count",
     "right": "1, share of pairs whose weight is on the right side of 1/2, mean over seeds",
@@ -98,7 +98,7 @@ def selection(
 def learned(
     problem: Quadratics, size: int, noises: Sequence[float], seeds: Sequence[int], grid: np.ndarray, progress: Progress
 ) -> Iterator[tuple[float, str, np.ndarray]]:
-    """Of each noise and sampling the weights after the iterations of the grid, (S, G, N, N); all take the same random
+    """Each noise and sampling with the weights after the iterations of the grid, (S, G, N, N); all take the same random
     numbers."""
     from suffice.simulate import Additive, CoBo, run
 

@@ -51,7 +51,7 @@ def check_folder(folder: str | Path, name: str, edition: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
+    """The data of a figure, its edition, the seconds that computing took where this was timed, and how it is drawn.
 
     `data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header. With
     several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
@@ -87,18 +87,15 @@ class Figure:
         files = pictures | {"csv": csv_text(self._rows()).encode(), "json": self._json().encode()}
         return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
 
-    def write(self, path: str | Path, *, field: str = "plot") -> list[Path]:
-        """The drawing as one .pdf, .png or .svg file, or `save` into a folder; either is made.
-
-        Raises `InputError` on `field`.
-        """
+    def write(self, path: str | Path) -> list[Path]:
+        """The drawing as one .pdf, .png or .svg file, or `save` into a folder; either is made. Raises `InputError`."""
         path = Path(path)
         kind = path.suffix.lower()
         if not kind or path.is_dir():
-            return self.save(make_folder(path, field))
+            return self.save(make_folder(path, "plot"))
         if kind not in KINDS:
-            raise InputError(field, str(path), "name a .pdf, .png or .svg file, or a folder")
-        make_folder(path.parent, field)
+            raise InputError("plot", str(path), "name a .pdf, .png or .svg file, or a folder")
+        make_folder(path.parent, "plot")
         return [write_whole(path, self.picture(kind[1:]))]
 
     def to_frame(self) -> Any:
@@ -120,17 +117,15 @@ class Figure:
         self.draw(self, canvas)
         for axis in (one for axes in canvas.axes for one in (axes.xaxis, axes.yaxis)):
             low, high = axis.get_view_interval()
-            if (
-                axis.get_scale() == "log" and high > 100 * low
-            ):  # powers of ten suffice; minor ticks take half of the time
-                axis.set_minor_locator(NullLocator())
+            if axis.get_scale() == "log" and high > 100 * low:
+                axis.set_minor_locator(NullLocator())  # powers of ten suffice; minor ticks take half of the time
         return canvas
 
     def __repr__(self) -> str:
         return f"Figure({self.name}, {self.edition}: {self.title}; {len(self.data)} curves)"
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """The picture that a notebook shows."""
         return self.picture("png")
 
     def _pictures(self, *kinds: str) -> list[bytes]:
@@ -151,7 +146,7 @@ class Figure:
 
     @classmethod
     def load(cls, folder: str | Path, name: str, draw: Callable[[Figure, Any], None]) -> Figure:
-        """What `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
+        """The figure that `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
         folder = Path(folder)
         try:
             for ending in ("csv", "json"):

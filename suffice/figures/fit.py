@@ -17,7 +17,7 @@ UNITS = {"peer": "position", "influence": "1", "distance": "chance", "gain": "lo
 
 
 def fit_figure(fit: Mapping[str, Any]) -> Figure:
-    """From the object of `suffice fit --json`. Sites are ordered so that those who listen to each other are
+    """The figure of the object of `suffice fit --json`. Sites are ordered so that those who listen to each other are
     neighbours."""
     clients: Sequence[Mapping[str, Any]] = fit["clients"]
     names, count = [client["name"] for client in clients], len(clients)

@@ -68,8 +68,15 @@ class SparseLogistic(Logistic):
 
     def _measured(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         values, slopes = theta.new_empty(theta.shape[:2]), torch.empty_like(theta)
+        mu = self.regularisation
         for i, (rows, times) in enumerate(self._rows):
-            slope, value = means(rows, times, theta[:, i].numpy(), self.regularisation)
+            x, total = theta[:, i].numpy(), times.sum()
+            try:
+                slope, value = logistic_means(rows, x, times=times, mu=mu)
+            except Unavailable:
+                margin = rows @ x.T  # (n, S)
+                slope = mu * x - (rows.T @ (times[:, None] * expit(-margin))).T / total
+                value = times @ np.logaddexp(0, -margin) / total + mu / 2 * (x**2).sum(1)
             slopes[:, i], values[:, i] = torch.from_numpy(slope), torch.from_numpy(value)
         return values, slopes
 
@@ -90,13 +97,3 @@ class SparseLogistic(Logistic):
         # a slope of 1e-9 leaves (1e-9)^2 / (2 mu), which is less than the rounding of a loss
         options: dict[str, Any] = {"gtol": 1e-9, "ftol": 0.0, "maxcor": 50, "maxiter": 5000}
         return minimize(at, alpha * self.optimum.mean(0).numpy(), jac=True, method="L-BFGS-B", options=options).fun
-
-
-def means(rows: csr_matrix, times: np.ndarray, x: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients (m, d) and values (m,) of mean_j log(1 + exp(-a_j . x)) + mu/2 |x|^2 at models x (m, d)."""
-    try:
-        return logistic_means(rows, x, times=times, mu=mu)
-    except Unavailable:
-        margin, total = rows @ x.T, times.sum()  # (n, m)
-        values = times @ np.logaddexp(0, -margin) / total + mu / 2 * (x**2).sum(1)
-        return mu * x - (rows.T @ (times[:, None] * expit(-margin))).T / total, values

@@ -40,7 +40,7 @@ BESIDE = ("test_log10_loss_weighted", "test_accuracy_weighted", "test_accuracy_s
 
 
 def with_intercept(four: HeartDisease, hospitals: Sequence[str] = CENTRES) -> HeartDisease:
-    """Those named, with a last column of ones."""
+    """The data of the hospitals named, with a last column of ones."""
 
     def extended(table: Table) -> Table:
         return replace(table, X=np.column_stack((table.X, np.ones(len(table.X)))), columns=(*table.columns, "1"))
@@ -63,7 +63,7 @@ class Patients(Logistic):
 
     @classmethod
     def training(cls, four: HeartDisease, edition: str) -> Patients:
-        """Without weight decay one hospital has no minimiser: of that problem, use gradients alone."""
+        """Regression on training data; without weight decay one hospital has no minimiser: use gradients alone."""
         X, y = [one.X for one in four.train], [one.y for one in four.train]
         return replace(cls.of(X, y, regularisation=WEIGHT_DECAY["stated"]), regularisation=WEIGHT_DECAY[edition])
 

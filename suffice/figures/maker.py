@@ -30,9 +30,9 @@ MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 1
 """With more than these a figure would take days, or more memory than machines have."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
-"""These options take numbers of at least 0, and from 0 to 1; others of this kind take positive ones."""
+"""Options that take numbers of at least 0, and from 0 to 1; other options that are floats take positive ones."""
 COMPETITORS = tuple(one.name for one in fields(Competitors))
-"""They belong to rules that no released code has."""
+"""Options of rules that no released code has."""
 
 
 def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
@@ -48,21 +48,17 @@ def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it."""
+    """The value as JSON has it."""
     if isinstance(value, range):
         return len(value)
-    return (
-        list(value)
-        if isinstance(value, tuple)
-        else value
-        if isinstance(value, str | int | float | None)
-        else repr(value)
-    )
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | int | float | None) else repr(value)
 
 
 @dataclass(frozen=True)
 class Option:
-    """What an option is, as annotated, its default and its meaning."""
+    """The kind of an option, as annotated, its default and its meaning."""
 
     kind: str
     default: Any
@@ -70,12 +66,12 @@ class Option:
 
     @property
     def several(self) -> bool:
-        """Whether it may have several values."""
+        """Whether the option may have several values."""
         return self.kind.startswith(("Sequence", "tuple"))
 
     @property
     def words(self) -> str:
-        """Its meaning, and its default in words."""
+        """The meaning of the option, and its default in words."""
         if self.default is None:
             return self.about
         default = _plain(self.default)
@@ -112,8 +108,10 @@ class Maker:
             raise InputError(name, options[name], "the released code has no such rule; use stated or leave it out")
         began = time.perf_counter()
         progress = progress or (lambda done, total: None)
+        defaults = {name: option.default for name, option in self.options.items()}
+        asked = defaults | options
         try:
-            made = self.compute(**self._arguments(options | {"edition": edition, "progress": progress}))
+            made = self.compute(**self._arguments(asked | {"edition": edition, "progress": progress}))
         except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
             if not (isinstance(error, MemoryError) or "allocate" in str(error)):
                 raise
@@ -121,19 +119,17 @@ class Maker:
             raise InputError("figure", self.name, f"the memory does not suffice; reduce {sizes}") from None
         progress(1, 1)
         seconds = time.perf_counter() - began
-        defaults = {name: option.default for name, option in self.options.items()}
         unread = {"data", *(COMPETITORS if edition == "published" else ())}
-        used = {name: _plain(value) for name, value in (defaults | options).items() if name not in unread}
+        used = {name: _plain(value) for name, value in asked.items() if name not in unread}
         changed = {name: used[name] for name in options if name in used and options[name] != defaults[name]}
         setup = used | dict(made.setup) | {"changed": changed}
-        if "seeds" in defaults:
-            seeds = options.get("seeds", defaults["seeds"])
+        if seeds := asked.get("seeds"):
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
         return replace(made, name=self.name, edition=edition, seconds=seconds, setup=setup, draw=self.draw)
 
     @property
     def options(self) -> dict[str, Option]:
-        """What the figure takes besides its edition."""
+        """The figure's options by name: all that it takes besides `edition` and `progress`."""
         found: dict[str, Option] = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
             if isinstance(entry.default, Field):
@@ -171,21 +167,16 @@ class Maker:
         return value
 
     def _arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """As the function takes them: fields of a dataclass together."""
+        """The arguments as the function takes them: fields of a dataclass together."""
         taken = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
-            if isinstance(entry.default, Field):
-                taken[name] = given.get(name, entry.default.default)
-            elif is_dataclass(entry.default) and not isinstance(entry.default, type):
-                own = {one.name for one in fields(entry.default)}
-                taken[name] = replace(entry.default, **{key: value for key, value in given.items() if key in own})
-            else:
-                taken[name] = given[name]
+            together = is_dataclass(entry.default) and {one.name: given[one.name] for one in fields(entry.default)}
+            taken[name] = replace(entry.default, **together) if together else given[name]
         return taken
 
     @property
     def draw(self) -> Callable[[Figure, Any], None]:
-        """How its module paints."""
+        """The function of the maker's module that paints the figure."""
         return cast(FunctionType, self.compute).__globals__["draw"]
 
 

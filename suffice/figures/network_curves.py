@@ -42,7 +42,7 @@ MORE: Mapping[str, tuple[str, Any]] = {
 }
 SEVERAL = ((BLUE, "-"), (VERMILION, (0, (6, 1))), (GREEN, (0, (3, 1))), (ORANGE, (0, (5, 1, 1, 1))), (BLACK, ":"))
 MARKERS = "os^Dv"
-"""Of one rule with several values of its number."""
+"""The markers of the curves of one rule with several values of its number."""
 
 
 @cache

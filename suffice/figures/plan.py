@@ -27,7 +27,7 @@ WORDS: dict[Kind, tuple[str, str]] = {
     "measured": (r"$E[e_t]$", "mean of paths"),
     "guaranteed": (r"$E[e_t\,1\{\tau\geq t\}]$", "bound"),
 }
-"""Of what the curves are, and how they are known."""
+"""Words for the quantity that the curves show, and for how it is known."""
 
 
 def plan_figure(
@@ -72,12 +72,12 @@ def plan_figure(
 
 
 def curve_key(epsilon: float | str, name: str, how: str) -> str:
-    """What the data of a curve are called."""
+    """The name of a curve among the figure's data."""
     return SEPARATOR.join((epsilon if isinstance(epsilon, str) else repr(epsilon), name.replace(SEPARATOR, "/"), how))
 
 
 def _iterations(plan: Any) -> float | None:
-    """To the precision, of what the curves are of: of schedules the hitting time."""
+    """The iterations that a plan takes to the precision; of schedules, the bound of the mean hitting time."""
     if plan is None or not hasattr(plan, "hitting"):
         return plan and plan.iterations
     return plan.hitting["expected_iterations"]

@@ -26,8 +26,8 @@ from suffice.simulate import (
     run,
 )
 from suffice.simulate.kernels import general_refusal
+from suffice.simulate.kernels.task import PAIRS, ROUNDS
 
-from .blocks import Progress, in_blocks
 from .setting import BETA, RegressionSetting
 
 SAMPLES = 10_000
@@ -43,11 +43,10 @@ def all_for_one(similarity: Any, criterion: str) -> AllForOne:
 
 @dataclass(frozen=True, kw_only=True)
 class Contender:
-    """An algorithm, what it changes in every seed's problem, and whether it moves along gradients alone."""
+    """An algorithm, and what it changes in every seed's problem."""
 
     algorithm: Algorithm
     changes: Mapping[str, Any] = field(default_factory=dict)
-    relative: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,13 +54,6 @@ class ManyRegressions(StreamingLeastSquares):
     """The regressions of several seeds, one for each (S, N, d), for rules that run in torch: one step serves all."""
 
     optima: Tensor
-    starts: Tensor
-
-    @classmethod
-    def of_each(cls, problems: Sequence[StreamingLeastSquares]) -> ManyRegressions:
-        first: dict[str, Any] = {entry.name: getattr(problems[0], entry.name) for entry in fields(problems[0])}
-        optima, starts = (torch.stack([getattr(one, name) for one in problems]) for name in ("optimum", "start"))
-        return cls(**first, optima=optima, starts=starts)
 
     def centred(self, theta: Tensor) -> Tensor:
         return theta - self.optima[:, 0].unflatten(0, (-1, *(1,) * (theta.ndim - 2)))
@@ -80,22 +72,6 @@ def drawn(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> lis
     return [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
 
 
-def contender_paths(
-    contenders: Mapping[str, Contender],
-    edition: str,
-    setting: RegressionSetting,
-    seeds: Sequence[int],
-    progress: Progress,
-) -> dict[str, np.ndarray]:
-    """Each contender's paths in the setting, on all seeds, as those of `paths`."""
-
-    def block(some: Sequence[int]) -> dict[str, np.ndarray]:
-        eta = step_sizes(edition, setting, some)
-        return paths(contenders, drawn(edition, setting, some), seeds=some, iterations=setting.iterations, eta=eta)
-
-    return in_blocks(seeds, BLOCK, block, progress)
-
-
 def paths(
     contenders: Mapping[str, Contender],
     problems: Sequence[StreamingLeastSquares],
@@ -104,7 +80,7 @@ def paths(
     iterations: int,
     eta: Tensor,
 ) -> dict[str, np.ndarray]:
-    """Of each contender on every seed's problem the mean over clients of log10 excess, (iterations + 1, S).
+    """The mean over clients of log10 excess of each contender on every seed's problem, (iterations + 1, S).
 
     eta broadcasts to (S, N). The log of the mean is dominated by rare runs.
     """
@@ -113,12 +89,14 @@ def paths(
     for name, entry in contenders.items():
         own = [replace(problem, **entry.changes) for problem in problems]
         if general_refusal(own[0], entry.algorithm) is None:
-            each = zip(problems, seeds, steps.numpy())
-            excess = np.stack([trace_of(entry, *one, iterations).excess[0] for one in each])
+            each = zip(own, seeds, steps.numpy())
+            excess = np.stack([trace_of(entry.algorithm, *one, iterations).excess[0] for one in each])
         else:
-            many = ManyRegressions.of_each(own)
+            first: dict[str, Any] = {entry.name: getattr(own[0], entry.name) for entry in fields(own[0])}
+            optima, starts = (torch.stack([getattr(one, name) for one in own]) for name in ("optimum", "start"))
+            many = ManyRegressions(**first, optima=optima)
             how: dict[str, Any] = {"seeds": torch.as_tensor(list(seeds)), "iterations": iterations}
-            path = iterate(many, entry.algorithm, **how, eta=lambda t: steps, starts=many.starts)
+            path = iterate(many, entry.algorithm, **how, eta=lambda t: steps, starts=starts)
             excess = torch.stack([many.excess(state["models"]) for *_, state in path], 1).numpy()
         with np.errstate(divide="ignore"):
             found[name] = np.log10(excess).mean(-1).T
@@ -126,11 +104,11 @@ def paths(
 
 
 def trace_of(
-    entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
+    algorithm: Algorithm, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
 ) -> Trace:
-    """The run of one seed on what the contender makes of its problem."""
-    how: dict[str, Any] = {"seeds": range(seed, seed + 1), "relative": entry.relative, **kept}
-    return run(replace(problem, **entry.changes), entry.algorithm, iterations=iterations, eta=eta, **how)
+    """The run of one seed on its problem."""
+    alone = not isinstance(algorithm, (*ROUNDS, *PAIRS))  # it averages no models
+    return run(problem, algorithm, iterations=iterations, eta=eta, seeds=range(seed, seed + 1), relative=alone, **kept)
 
 
 def step_sizes(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> Tensor:

@@ -98,7 +98,7 @@ def _excess(eta: np.ndarray, start: np.ndarray, bias: np.ndarray, lambda2: np.nd
 
 
 def _best(excess: np.ndarray, bound: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of choices (rounds, choices) the one of the least bound, per number of rounds."""
+    """The excess and the bound, per number of rounds, of the choice with the least bound; given (rounds, choices)."""
     best = np.argmin(bound, axis=1)[:, None]
     return np.take_along_axis(excess, best, 1)[:, 0], np.take_along_axis(bound, best, 1)[:, 0]
 

@@ -45,11 +45,9 @@ FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
 BAND = (0.05, 0.95)
 COLUMNS = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
-"""What is drawn, and in what unit."""
+"""The columns that are drawn, with their units."""
 BLOCK = 64
 """So many seeds run together."""
-LONGEST = 10**9
-"""No run takes so many iterations."""
 COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)
 
 
@@ -181,7 +179,8 @@ def _measured(
 
     found = np.full((last + 1, len(seeds), 2), np.nan)
     done, slope, everyone = np.full(len(seeds), -1), None, torch.ones(len(seeds), dtype=torch.bool)
-    paths = iterate(problem, algorithm, seeds=torch.as_tensor(seeds), iterations=LONGEST, eta=lambda t: eta)
+    endless = 10**9  # iterations: the last communication ends the run
+    paths = iterate(problem, algorithm, seeds=torch.as_tensor(seeds), iterations=endless, eta=lambda t: eta)
     for _, _, draw, state in paths:
         values, slopes = problem.measured(state["models"])
         before, slope = slope, alpha * slopes.mean(1)

@@ -10,7 +10,7 @@ from typing import Any
 from suffice.support.errors import InputError
 
 BETA = 2.0
-"""It is 2 lambda_max(H) for H = I."""
+"""The smoothness 2 lambda_max(H) for H = I."""
 
 
 def option(about: str, **default: Any) -> Any:
@@ -48,19 +48,15 @@ class RegressionSetting:
         most = {"stated": 1 / 4, "published": 1 / 8}[edition]
         return 1 / 2 if self.features <= 2 else most * min(1, 10 / self.features)
 
-    def words(self, edition: str) -> str:
-        """The step as a picture names it."""
+    def facts(self, edition: str) -> dict[str, Any]:
+        """Entries of a figure's setup beside its options: spread and step size, the step also as a picture names it."""
         of, step = {"stated": r"\beta", "published": "L_i"}[edition], self.scaled(edition)
         whole = round(1 / step)
-        return f"$1/({whole}{of})$" if abs(whole * step - 1) < 1e-12 else f"${step:.3g}/{of}$"
-
-    def facts(self, edition: str) -> dict[str, Any]:
-        """For a figure's setup, beside its options."""
-        step = self.scaled(edition)
+        words = f"$1/({whole}{of})$" if abs(whole * step - 1) < 1e-12 else f"${step:.3g}/{of}$"
         return {
             "spread": {"stated": 0.0, "published": 0.1}[edition] if self.spread is None else self.spread,
             "step_size": step / BETA if edition == "stated" else f"{step:g} / L_i",
-            "step_words": self.words(edition),
+            "step_words": words,
         }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from textwrap import wrap
 from typing import Any
 
@@ -34,10 +34,8 @@ def headline(canvas: Any, message: str, how: str = "") -> None:
     from matplotlib.text import Annotation
 
     width = canvas.get_size_inches()[0]
-    above, below = (
-        wrap(message, int(BOLD * width)),
-        [line for part in how.split("\n") for line in wrap(part, int(PLAIN * width))],
-    )
+    above = wrap(message, int(BOLD * width))
+    below = [line for part in how.split("\n") for line in wrap(part, int(PLAIN * width))]
     title = canvas.suptitle("\n".join(above + [""] * len(below)), x=0.01, ha="left", fontsize=8, fontweight="bold")
     if below:
         canvas.add_artist(Annotation("\n".join(below), (0, 0), xycoords=title, va="bottom", fontsize=SMALL))
@@ -49,9 +47,7 @@ def banded(axes: Any, x: Any, low: Any, middle: Any, high: Any, colour: str, lin
     axes.plot(x, middle, color=colour, linestyle=line, **how)
 
 
-def label_ends(
-    axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075, alpha: float = 1.0
-) -> None:
+def label_ends(axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075) -> None:
     """Words (value, text, colour) right of the ends of lines at `at`, a line's height (a share of the axis) apart."""
     log = axes.get_yscale() == "log"
     low, high = np.log10(axes.get_ylim()) if log else axes.get_ylim()
@@ -63,15 +59,14 @@ def label_ends(
     for level, text, colour in zip(place, words, colours):
         place_of = (at, 10**level if log else level)
         axes.annotate(text, place_of, xytext=(4, 0), textcoords="offset points", color=colour, va="center",
-                      fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
+                      fontsize=SMALL, annotation_clip=False)  # fmt: skip
 
 
-@contextmanager
-def style() -> Generator[None]:
+def style() -> AbstractContextManager[None]:
     """Matplotlib settings of all figures, for the duration of a drawing."""
-    import matplotlib as mpl
+    from matplotlib import rc_context
 
-    with mpl.rc_context(
+    return rc_context(
         {
             "font.size": 8,
             "axes.titlesize": SMALL,
@@ -93,8 +88,7 @@ def style() -> Generator[None]:
             "savefig.dpi": 300,
             "figure.constrained_layout.use": True,
         }
-    ):
-        yield
+    )
 
 
 def short_name(name: str, most: int = 12) -> str:

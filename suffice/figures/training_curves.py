@@ -13,7 +13,7 @@ from .style import BLACK, BLUE, headline, short_name
 
 
 def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray | None, algorithm: str) -> Figure:
-    """From `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
+    """The figure of `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
     neighbours."""
     (_, *columns), *rows = curves
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -49,8 +49,6 @@ def _draw(figure: Figure, canvas: Any) -> None:
     left.plot(steps, values.mean(0), color=BLACK, linewidth=1.5)
     left.set(xlabel="iteration", ylabel=what)
     for right in more:
-        shown, words = (
-            np.array(weights)[np.ix_(order, order)],
-            ("gradients of client $k$", "model of client $i$", "weight"),
-        )
+        shown = np.array(weights)[np.ix_(order, order)]
+        words = ("gradients of client $k$", "model of client $i$", "weight")
         matrix(right, shown, [short_name(names[k]) for k in order], words, max(float(shown.max()), 1e-9))

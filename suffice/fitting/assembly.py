@@ -163,7 +163,7 @@ def named(
 
 
 def _slopes(second: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
-    """Of several sites with a level each: slopes, and their variances, huge where a column does not vary."""
+    """The slopes of several sites with a level each, and their variances, huge where a column does not vary."""
     whole = second[:-1, :-1] + np.diag(1e-9 * np.diagonal(second)[:-1] + 1e-300)
     inverse = np.linalg.inv(whole)
     slopes = inverse @ second[:-1, -1]
@@ -172,7 +172,7 @@ def _slopes(second: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, float | None]:
-    """Per row of the group's sites whose gains are known, as if these were independent."""
+    """The gain per row of the group's sites with known gains, and its standard error, as if these were independent."""
     known = [one for one in clients if one.name in group and one.gain is not None and one.gain_se is not None]
     rows = sum(one.rows for one in known)
     if not rows:

@@ -159,7 +159,7 @@ class Fit:
         return self.shares(self._scored(table, site))
 
     predict_proba = probabilities
-    """As scikit-learn calls it."""
+    """The name that scikit-learn has for `probabilities`."""
 
     def shares(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (n, classes) of linear predictions; `InputError` for numbers."""
@@ -206,7 +206,7 @@ class Fit:
         )
 
     def save(self, path: str | Path) -> Path:
-        """To a .json file, read back by `suffice.load`; `InputError`, also where a number is too large to be read."""
+        """Save to a .json file, read by `suffice.load`; `InputError`, also where a number is too large to be read."""
         path = Path(path)
         if path.suffix.lower() != ".json":
             raise InputError("out", str(path), "name a .json file")
@@ -219,10 +219,7 @@ class Fit:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Who listens to whom, gains with intervals, and the weight of each candidate; written to `path` if given."""
-        drawn = draw("fit", self.to_dict())
-        if path is not None:
-            drawn.write(path)
-        return drawn
+        return draw("fit", self.to_dict(), path=path)
 
 
 def load(path: str | Path) -> Fit:

@@ -94,7 +94,7 @@ def sums_of(messages: Messages, held_out_models: np.ndarray) -> tuple[np.ndarray
 
 
 def _without_another(messages: Messages, penalty: float) -> np.ndarray:
-    """Summed losses (N,) alone on each fold of models that lack one more fold, the mean over this."""
+    """Losses (N,) of sites alone, summed over folds, by models that lack one more fold; the mean over that fold."""
     total = np.zeros(messages.sites)
     for fold in range(FOLDS):
         kept = np.arange(FOLDS + 1) != fold

@@ -123,6 +123,7 @@ def candidates(
                 models=given.models(centres),
                 shares=partial(_shares, fits, whole, precision[:1]),
             )
+        del given  # large, as in `random_coefficients`
     yield from (found[setting] for setting in SETTINGS)
     losses = {pair: held_out.loss(found[0.0, *pair].models[1:]).sum() for pair in PAIRS}
     loss, pair = min((loss, pair) for pair, loss in losses.items())
@@ -197,7 +198,7 @@ def _learnt(
         )
 
 
-def _shares(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> np.ndarray:
+def _shares(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | None = None) -> np.ndarray:
     first = fits.each(lambda part: part[:1])  # of all rows
     return posterior(first, root, precision, noise).shares
 

@@ -36,7 +36,6 @@ rows: a site's own residuals, trusted once it has more than ten.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -50,20 +49,20 @@ OWN_NOISE = 10.0
 
 class Given:
     """Rows of all sites with the priors theta_k ~ N(m_k, Omega) integrated out: with `root` L (d, d) or (B, d, d),
-    Omega = root root', P the diagonal `varying` (B, N, d) and relative `noise` r (B, N), `second` S, `left` L'P S,
-    `inverse` (I + L'P S P L)^-1, `seen`, that times `left`, and what is left for m_k, `information` W (B, N, d, d)
-    and `scores` w (B, N, d)."""
+    Omega = root root', P the diagonal `varying` (B, N, d) and relative `noise` r (B, N), `second` S, `inverse`
+    (I + L'P S P L)^-1, `seen`, that times L'P S, and what is left for m_k, `information` W (B, N, d, d) and `scores` w
+    (B, N, d)."""
 
-    def __init__(self, fits: Messages, root: np.ndarray, noise: np.ndarray | float = 1.0) -> None:
-        scale = np.broadcast_to(noise, fits.rows.shape)
-        self.second, cross = fits.second / scale[..., None, None], fits.cross / scale[..., None]
-        self.root, self.varying = root, fits.varying
-        self.left = np.ascontiguousarray(_times(self.second * self.varying[..., None, :], root).swapaxes(-1, -2))
-        self.inverse = np.linalg.inv(np.eye(fits.size) + _times(self.left * self.varying[..., None, :], root))
-        self.seen = self.inverse @ self.left
+    def __init__(self, fits: Messages, root: np.ndarray, noise: np.ndarray | None = None) -> None:
+        self.second, cross, self.root, self.varying = fits.second, fits.cross, root, fits.varying
+        if noise is not None:
+            self.second, cross = self.second / noise[..., None, None], cross / noise[..., None]
+        left = np.ascontiguousarray(_times(self.second * self.varying[..., None, :], root).swapaxes(-1, -2))
+        self.inverse = np.linalg.inv(np.eye(fits.size) + _times(left * self.varying[..., None, :], root))
+        self.seen = self.inverse @ left
         self.own = (self.inverse @ ((self.varying * cross) @ root)[..., None])[..., 0]
-        self.information = self.second - self.left.swapaxes(-1, -2) @ self.seen
-        self.scores = cross - (self.left.swapaxes(-1, -2) @ self.own[..., None])[..., 0]
+        self.information = self.second - left.swapaxes(-1, -2) @ self.seen
+        self.scores = cross - (left.swapaxes(-1, -2) @ self.own[..., None])[..., 0]
 
     @property
     def lost(self) -> np.ndarray:
@@ -86,9 +85,8 @@ class Posterior:
     spread: np.ndarray
     given: Given
 
-    @cached_property
     def uncertainty(self) -> tuple[np.ndarray, np.ndarray]:
-        """V_k + G_k C G_k' (B, N, d, d), G_k = V_k S_k, and tr S_k (V_k + F_k C F_k') (B, N): as S F = W and
+        """sum_k V_k + G_k C G_k' (B, d, d), G_k = V_k S_k, and tr S_k (V_k + F_k C F_k') (B, N): as S F = W and
         L'P W = seen, tr S F C F' = tr W C (I - G') = tr W C - tr seen C seen'."""
         given, up = self.given, self.given.root.swapaxes(-1, -2)
         moved = _times(given.seen, self.spread)
@@ -96,7 +94,7 @@ class Posterior:
         covariance = given.varying[..., None] * _times(half, up) * given.varying[..., None, :]
         own = half.shape[-1] - np.trace(given.inverse, axis1=-2, axis2=-1)
         centre = (given.information * self.spread[:, None] - moved * given.seen).sum((-2, -1))
-        return covariance, own + centre
+        return covariance.sum(1), own + centre
 
     @property
     def shares(self) -> np.ndarray:
@@ -114,7 +112,7 @@ def _times(each: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return (each.reshape(len(each), -1, each.shape[-1]) @ matrix).reshape(each.shape)
 
 
-def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> Posterior:
+def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | None = None) -> Posterior:
     """Posterior means under Omega = root root', `root` (d, d) or (B, d, d), T^-1 = `precision` (B, d, d) and
     relative `noise` r (B, N)."""
     given = Given(fits, root, noise)
@@ -161,8 +159,8 @@ def random_coefficients(
     for _ in range(STEPS):
         found = posterior(fits, root_of(omega), precision, variance)
         apart = found.models - found.centre
-        covariance, uncertain = found.uncertainty
-        moment = apart.swapaxes(-1, -2) @ apart + covariance.sum(1) + unseen * omega
+        covariance, uncertain = found.uncertainty()
+        moment = apart.swapaxes(-1, -2) @ apart + covariance + unseen * omega
         own = np.diagonal(moment, axis1=1, axis2=2)[:, :, None] * np.eye(size) / sites
         omega = (moment + shrink * own) / (sites + shrink)
         rss = fits.loss(found.models) + variance * uncertain
@@ -171,5 +169,6 @@ def random_coefficients(
             variance = np.maximum((rss + OWN_NOISE * common) / (fits.rows + OWN_NOISE), least)
         elif not known:
             variance = np.repeat(np.maximum(rss.sum(1) / total, least)[:, None], sites, axis=1)
+        del found  # several matrices of each site and fold, before the next ones are made
     found = posterior(fits, root_of(omega), precision, variance)
     return found.models, found.centre, omega[0], variance[:1]

@@ -24,7 +24,7 @@ def alone_models(fits: Messages, penalty: float) -> np.ndarray:
 def best_penalty(
     fits: Messages, held_out: Messages, made: Callable[[Messages, float], np.ndarray] = alone_models
 ) -> float:
-    """The penalty with the least held-out loss, of all sites together, of the models that are `made` by it."""
+    """The penalty whose models, as `made` builds them, have the least held-out loss of all sites together."""
     return float(min(PENALTIES, key=lambda penalty: held_out.loss(made(fits, penalty)[1:]).sum()))
 
 

@@ -57,7 +57,7 @@ class Likeness:
 
     @classmethod
     def of(cls, sums: Sums, counts: np.ndarray, kept: np.ndarray | bool = False) -> Likeness:
-        """Of all sites' messages in any units; those `kept` (N,) are not suspected; `counts` (N,) are their rows."""
+        """The likeness of sites by messages in any units; those `kept` (N,) are no suspects; `counts` (N,) are rows."""
         from scipy.cluster.hierarchy import fcluster, linkage
         from scipy.spatial.distance import squareform
 
@@ -168,5 +168,5 @@ def _ratios(each: np.ndarray, level: np.ndarray, at: np.ndarray, enough: np.ndar
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Over the folds (axis 1) that are there."""
+    """The median over those folds (axis 1) that are there."""
     return np.nanmedian(np.where(there, values, np.nan), axis=1)

@@ -10,7 +10,7 @@ import msgspec
 
 Loss = Annotated[float, msgspec.Meta(ge=0)]
 POPULATION = "(a new site)"
-"""What stands for a site that was not fitted: it gets the population's model."""
+"""The name that stands for a site that was not fitted, which gets the population's model."""
 LEFT_OUT = "it is left out of the other sites' models: see what the fit says of its data"
 
 

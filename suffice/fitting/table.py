@@ -72,7 +72,7 @@ def answer(fit: Any) -> str:
 
 
 def interval(gain: float | None, error: float | None) -> str:
-    """With two standard errors."""
+    """A gain, with two standard errors behind +-; "-" where it is unknown."""
     return "-" if gain is None or error is None else f"{beside(gain, error)} +- {rounded(2 * error, 2)}"
 
 
@@ -86,7 +86,7 @@ def rounded(value: float | None, digits: int) -> str:
 
 
 def beside(value: float | None, error: float | None) -> str:
-    """A number to the digits of two standard errors that are shown with two of their own."""
+    """A number, rounded at the place where two standard errors have their second digit."""
     if value is None or not error:
         return number(value)
     place = 1 - math.floor(math.log10(2 * error))

@@ -21,18 +21,18 @@ SHOWN = 6
 Kind = Literal["measured", "exact", "guaranteed"]
 """Times that are means over simulated paths; means from second moments; upper bounds that a theorem proves."""
 KINDS: dict[Kind, tuple[str, str]] = {
-    "measured": ("measured", "measured_local"),
     "exact": ("exact", "exact_local"),
+    "measured": ("measured", "measured_local"),
     "guaranteed": ("schedules", "local"),
 }
-"""Of each kind the plans of a row with peers and alone."""
+"""The fields of a row that hold the plans of a kind, with peers and alone; the best known kind first."""
 
 
 CLUSTER = (
     "criterion", "similarity", "weights", "cluster", "sufficient_variance", "definition_2_variance", "local_variance",
     "step_ratio", "step_limit",
 )  # fmt: skip
-"""Of a row what its client's constants alone say."""
+"""The fields of a row that its client's constants alone determine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class ClientPlan:
 
     @property
     def starts_there(self) -> bool:
-        """Whether the start is enough."""
+        """Whether the start is at the precision already, so that the plan takes no step."""
         plan, _ = self.constant()
         return plan is not None and plan.iterations == 0
 
@@ -130,7 +130,7 @@ class ClientPlan:
         return tuple(self.names[k] for k in members if k != self.client)
 
     def gain(self, kind: Kind) -> float | None:
-        """Alone over together of the times of a kind."""
+        """The time alone over the time together, of the plans of a kind; None where there is no such ratio."""
         together, alone = self.both(kind)
         return None if together is None else quotient(alone.iterations, together.iterations)
 
@@ -145,7 +145,7 @@ class ClientPlan:
 
     @property
     def speedup(self) -> float | None:
-        """Of the guaranteed times, or of the exact ones where nothing is guaranteed."""
+        """The time alone over the time together: of guaranteed plans, or of exact ones where nothing is guaranteed."""
         return self.gain("exact" if self.schedules is None else "guaranteed")
 
     def __repr__(self) -> str:
@@ -192,7 +192,7 @@ LABELS = {
 
 
 def quotient(alone: float | None, together: float | None) -> float | None:
-    """Alone over together; 1 where neither takes a step, None where only together takes none."""
+    """Alone over together; 1 where neither takes a step, None where only together takes none or one is unknown."""
     if alone is None or together is None or (together == 0 and alone > 0):
         return None
     return 1.0 if together == 0 else alone / together

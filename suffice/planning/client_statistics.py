@@ -139,7 +139,7 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
 
 
 def _of_constants(constants: Constants) -> dict[str, np.ndarray]:
-    """With b and c of Assumption 3; the exact certificate of quadratics has none of its own."""
+    """The constants by name, with b and c of Assumption 3; for a certificate of quadratics, those of Property 1."""
     pair = constants.heterogeneity
     entry = entry_precisions(pair, mu=constants.mu, threshold=ALIKE)
     if isinstance(pair, QuadraticCertificate):

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.support.errors import InputError
 
 ROUNDING = 1e-13
-"""Of the starting excess: no smaller one can be told from rounding."""
+"""The least share of the starting excess that can be told from rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class ConstantPlan:
         return self.epsilon * self.follow(np.array([0.0, 1.0]), steps)
 
     def matrix_name(self, client: str) -> str | None:
-        """That of its matrix among the plan's, None for the identity: clients share all but their own."""
+        """The name of the matrix among a plan's matrices, None for the identity: clients share all but their own."""
         name = self.preconditioner
         return None if self.matrix is None else name + f" of {client}" * name.startswith("own")
 

@@ -18,17 +18,14 @@ if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
 
 HALVINGS, FARTHEST = 60, 50.0
-"""Of the interval [-50, 50] of the best intercept: to rounding, and far enough for e^50 rows."""
+"""Halvings of the interval [-50, 50] of the best intercept: down to rounding, and far enough for e^50 rows."""
 ROUNDING = 1e-20
-"""Of the loss of the model 0: an excess below is rounding."""
+"""An excess below this share of the loss of the model 0 is rounding."""
 
 
 def _with_intercept(problem: Any) -> LeastSquares | Logistic | None:
     """The problem where it is one on rows with a column of ones."""
-    from suffice.simulate import LeastSquares, Logistic
-
-    has = isinstance(problem, LeastSquares | Logistic) and bool((problem.data.X[:, 0] == 1).all())
-    return problem if has else None
+    return problem if hasattr(problem, "with_start") and bool((problem.data.X[:, 0] == 1).all()) else None
 
 
 def started(problem: Any, start: str | None) -> Any:
@@ -45,24 +42,20 @@ def started(problem: Any, start: str | None) -> Any:
         return problem
     if start is None and bool((found.start != 0).any()):
         return problem
-    points = np.zeros((found.clients, found.features))
-    points[:, 0] = best_constants(found)
-    return found.with_start(points)
+    return found.with_start(best_constants(found))
 
 
 def reference(source: Any) -> dict[str, Any]:
-    """What texts such as "10%" and "noise" refer to: arguments of `Precision.parse`. Rows with an intercept have the
+    """The arguments of `Precision.parse` that texts such as "10%" and "noise" refer to. Rows with an intercept have the
     excess of the best constant, other problems and constants that of their start."""
     if isinstance(source, Constants):
         return {"clients": source.clients, "excess": source.excess}
-    from suffice.simulate import LeastSquares, Logistic
-
     known = {"clients": source.clients, "excess": source.excess(source.start[None])[0].double().cpu().numpy()}
-    if not isinstance(source, LeastSquares | Logistic):
+    if not hasattr(source, "with_start"):  # neither least squares nor logistic regression: it has no rows
         return known
     if _with_intercept(source) is not None:
         known |= {"excess": constant_excess(source)}
-        known |= {"of": "constant" if isinstance(source, LeastSquares) else "base rate"}
+        known |= {"of": "constant" if hasattr(source, "A") else "base rate"}
     least = np.maximum(ROUNDING * _losses_of_zero(source), 1e-300)
     return known | {"noise": partial(statistical_precision, source), "least": least}
 
@@ -72,19 +65,16 @@ def constant_excess(problem: Problem) -> np.ndarray:
     found = _with_intercept(problem)
     if found is None:
         return np.full(problem.clients, np.inf)
-    models = found.start.new_zeros(found.start.shape)
-    models[:, 0] = models.new_tensor(best_constants(found))
+    models = found.start.new_tensor(best_constants(found))
     return found.excess(models[None])[0].double().cpu().numpy()
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
-    """Of every client the intercept of the least loss with all other coefficients 0, (N,)."""
-    from suffice.simulate import LeastSquares
-
+    """The model (t_i, 0, ..., 0) of the least loss of every client, (N, d)."""
     means = problem.data.means(problem.data.y.double()[None])[0].cpu().numpy()
-    r = problem.regularisation
-    if isinstance(problem, LeastSquares):  # mean (t - y)^2 + r t^2 / 2
-        return means / (1 + r / 2)
+    r, others = problem.regularisation, np.zeros((len(means), problem.features - 1))
+    if hasattr(problem, "A"):  # mean (t - y)^2 + r t^2 / 2
+        return np.column_stack((means / (1 + r / 2), others))
     # with p the share of y = 1 the loss has the derivative 1/(1 + e^-t) - p + r t, which increases
     share = (1 + means) / 2
     low, high = np.full(share.shape, -FARTHEST), np.full(share.shape, FARTHEST)
@@ -92,13 +82,11 @@ def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
         t = (low + high) / 2
         rises = expit(t) - share + r * t > 0
         low, high = np.where(rises, low, t), np.where(rises, t, high)
-    return (low + high) / 2
+    return np.column_stack(((low + high) / 2, others))
 
 
 def _losses_of_zero(problem: LeastSquares | Logistic) -> np.ndarray:
-    from suffice.simulate import LeastSquares
-
-    if not isinstance(problem, LeastSquares):
+    if not hasattr(problem, "A"):
         return np.full(problem.clients, np.log(2))
     return problem.data.means(problem.data.y.double()[None] ** 2)[0].cpu().numpy()
 
@@ -115,13 +103,11 @@ def _losses_of_zero(problem: LeastSquares | Logistic) -> np.ndarray:
 def statistical_precision(problem: LeastSquares | Logistic) -> np.ndarray:
     """The excess that is its own standard error when measured on as many new rows as a client has, (N,) [loss]; nan
     where rows tell no variance, or none at all."""
-    from suffice.simulate import LeastSquares
-
     optimum, ridge = problem.optimum.double().cpu().numpy(), problem.regularisation
     found = []
     for (x, y), theta in zip(problem.data.blocks(), optimum):
         n, score = len(x), x @ theta
-        if isinstance(problem, LeastSquares):
+        if hasattr(problem, "A"):
             slope, curved = 2 * (score - y), np.full(n, 2.0)
         else:
             slope, curved = -y * expit(-y * score), expit(score) * expit(-score)

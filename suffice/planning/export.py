@@ -46,13 +46,13 @@ y = [np.array([target for _, target in mine]) for mine in rows.values()]
 
 
 def loss(k, theta):
-    """Of all of client k's rows, in the plan's units."""
+    """The loss of client k over all of its rows, with the penalty, in the plan's units."""
     x, target = X[k], y[k]
     return np.mean(LOSS) + plan["regularisation"] / 2 * theta @ theta
 
 
 def gradient(k, theta):
-    """Of a batch of client k's rows, drawn with replacement, at another client's model: all that sees its data."""
+    """The gradient at theta on a batch of client k's rows, drawn with replacement: all that others use of its data."""
     drawn = rng.integers(len(y[k]), size=plan["batch"])
     x, target = X[k][drawn], y[k][drawn]
     return x.T @ (SLOPE) / plan["batch"] + plan["regularisation"] * theta
@@ -80,7 +80,7 @@ with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
         print(f"{row['name']} ({at + 1} of {len(y)}): {said}", flush=True)
         csv.writer(file).writerow([row["name"], *in_units_of_the_file(at, theta)])
 '''
-"""What train.py holds: plain Python and NumPy, that people read and change."""
+"""The text of train.py: plain Python and NumPy, which people read and change."""
 
 
 def trainer(of: Coordinates, loss: str) -> str:

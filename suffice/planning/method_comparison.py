@@ -161,9 +161,10 @@ def _planned(problem: Problem, rows: Sequence[ClientPlan]) -> Method:
     )
 
 
-def _best(problem: Problem, rows: Sequence[ClientPlan], name: str, seeds: range, root: int) -> Method:
+def _best(problem: Any, rows: Sequence[ClientPlan], name: str, seeds: range, root: int) -> Method:
     """A method at the step and in the setting of the fewest iterations, measured on other paths than chose them."""
-    epsilon, scale = float(np.mean([row.epsilon for row in rows])), 1 / _smoothness(problem)
+    beta = 2 * np.linalg.eigvalsh(problem.A.double().cpu().numpy()) if hasattr(problem, "A") else problem.smoothness
+    epsilon, scale = float(np.mean([row.epsilon for row in rows])), 1 / float(beta.max())
     known = [plan.iterations or 0 for row in rows for plan in row.constant() if plan is not None]
     most = int(np.clip(PATIENCE * max(known), SHORTEST, LONGEST))
     soonest: tuple[Any, ...] = (np.inf, np.inf)
@@ -178,12 +179,12 @@ def _best(problem: Problem, rows: Sequence[ClientPlan], name: str, seeds: range,
         return Method(name=name, why_not=error.remedy)
     time, _, eta, setting, rule_at = soonest
     words = ", ".join(f"{option}={value:g}" for option, value in setting.items() if option in TRIED)
-    tried: Any = rule_at(eta)
-    anchored = hasattr(tried, "anchors") and bool(np.min(tried.alpha) < 1)
+    rule: Any = rule_at(eta)
+    anchored = hasattr(rule, "anchors") and bool(np.min(rule.alpha) < 1)
     found = Method(name=name, setting=words, eta=eta, anchored=anchored)
     if time == np.inf:
         return replace(found, why_not=f"the precision is not reached within {most:,} iterations at any step")
-    rule, longest = rule_at(eta), min(most, int(2 * time) + 16)
+    longest = min(most, int(2 * time) + 16)
     mean, error, trace = _curve(problem, rule, eta, longest, seeds, root)
     T, low, high = (first_below(curve, epsilon) for curve in (mean, mean - 2 * error, mean + 2 * error))
     if T is None:
@@ -198,7 +199,7 @@ def _best(problem: Problem, rows: Sequence[ClientPlan], name: str, seeds: range,
 def _settings(
     problem: Problem, name: str, epsilon: float, scale: float
 ) -> Iterator[tuple[dict[str, Any], Callable[[float], Algorithm]]]:
-    """Those that are tried of a method, with the rule at a step."""
+    """The settings that are tried of a method, each with a function that gives the rule at a step."""
     from suffice.simulate.catalogue import algorithm, options_of
     from suffice.simulate.kernels import general_refusal
 
@@ -225,10 +226,3 @@ def _curve(
         excess = trace.excess.astype(float).mean(2)
         mean, error = excess.mean(0), excess.std(0, ddof=1) / np.sqrt(len(excess))
     return np.where(np.isfinite(mean), mean, np.inf), np.nan_to_num(error, nan=0.0, posinf=0.0), trace
-
-
-def _smoothness(problem: Any) -> float:
-    """The largest beta of all clients."""
-    if hasattr(problem, "A"):
-        return 2 * float(np.linalg.eigvalsh(problem.A.double().cpu().numpy()).max())
-    return float(problem.smoothness.max())

@@ -19,7 +19,7 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .client_plan import ClientPlan, Kind
+from .client_plan import KINDS, ClientPlan
 from .constant_prediction import constant_excess, started
 from .guaranteed.fixed_weights import all_for_all_of_components
 from .logistic_plan import measured_curves, with_measured
@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def coordinates(self) -> Coordinates | None:
-        """What coefficients multiply, in order, and the target; None where the problem does not come from columns."""
+        """The columns that coefficients multiply, in order, and the target; None of a problem without columns."""
         return getattr(self.problem, "coordinates", None)
 
     @property
@@ -88,7 +88,7 @@ class Plan:
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
         """
-        rows, identity = self._at(precision), np.eye(planned_for(self.problem, "federated").features)
+        (_, rows), identity = self._at(precision), np.eye(planned_for(self.problem, "federated").features)
         plans = [row.to_follow() for row in rows]
         each = np.stack([identity if plan.matrix is None else plan.matrix for plan in plans])
         stages = [plan.stages or (plan,) for plan in plans]
@@ -106,17 +106,14 @@ class Plan:
         trains on, rows.csv, to a folder. The plan is at one `precision` (the first). Raises `InputError`."""
         from .export import export
 
-        one = replace(self, precisions={self._key(precision): self._at(precision)})
+        one = replace(self, precisions=dict([self._at(precision)]))
         return export(one.to_dict(), one.rows, planned_for(self.problem, "out"), folder, rows=rows)
 
-    def _key(self, precision: float | str | None) -> float | str:
+    def _at(self, precision: float | str | None) -> tuple[float | str, tuple[ClientPlan, ...]]:
         key = next(iter(self.precisions)) if precision is None else precision
         if key not in self.precisions:
             raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
-        return key
-
-    def _at(self, precision: float | str | None) -> tuple[ClientPlan, ...]:
-        return self.precisions[self._key(precision)]
+        return key, self.precisions[key]
 
     @cached_property
     def rows(self) -> tuple[ClientPlan, ...]:
@@ -164,8 +161,7 @@ class Plan:
         if self.starts_meet_precision:
             return sentence(THERE)
         row = self.rows[0]
-        kinds: tuple[Kind, ...] = ("exact", "measured")
-        found = [constant_table(self.precisions, kind) for kind in kinds if row.both(kind)[0] is not None]
+        found = [constant_table(self.precisions, kind) for kind in KINDS if kind != "guaranteed" and row.both(kind)[0]]
         if any(row.exact is not None and row.exact.stages for row in self):
             found.append(stages_table(self.rows))
         if row.schedules is not None:
@@ -178,7 +174,7 @@ class Plan:
         return self.tables()[0]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is printed."""
+        """The printed sentence and tables as HTML, which a notebook shows."""
         return "".join(table._repr_html_() for table in (*sentence(self.answer), *self.tables()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -217,16 +213,13 @@ class Plan:
         there: one .pdf, .png or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the
         first). Raises `InputError`.
         """
-        key, rows = self._key(precision), self._at(precision)
+        key, rows = self._at(precision)
         measured = rows[0].exact is None and rows[0].measured is not None and any(row.measured.seeds for row in rows)
         means = measured_curves(planned_for(self.problem, "plot"), rows) if measured else None
-        figure = draw("plan", key, rows, self.constants, means)
-        if path is not None:
-            figure.write(path)
-        return figure
+        return draw("plan", key, rows, self.constants, means, path=path)
 
     def all_for_all(self) -> list[dict[str, Any]]:
-        """What All-for-all promises for the mean over clients at each precision, of each client's own their mean; none
+        """The promises of All-for-all for the mean over clients at each precision, or at the mean of clients' own; none
         where nothing is guaranteed, clients start apart or losses need not be strongly convex."""
         known, start = self.constants, None if self.problem is None else self.problem.start
         if known is None or self.rows[0].schedules is None or self.rows[0].refusal:
@@ -237,7 +230,7 @@ class Plan:
         return [found for epsilon in means if (found := all_for_all_of_components(known, epsilon)) is not None]
 
     def break_even(self) -> list[dict[str, Any]]:
-        """For each client, by its `name`, where among the plan's precisions [loss] peers help; none of a single one.
+        """Where among the plan's precisions [loss] peers help each client, by its `name`; empty for a single precision.
 
         helped   the smallest one at which peers save an iteration; None: they do at none
         stopped  the next smaller one, at which they no longer do; None: they help at the smallest one, or at none

@@ -116,8 +116,8 @@ def unknown(clients: int) -> list[dict[str, Any]]:
 
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
-    """What a plan allocates and how many bytes: to compare the clients, and what the rows of each precision keep, as
-    measured: up to 4 and 6 arrays (N, N), more for a certificate of quadratics, and 300 numbers a row.
+    """A plan in words, and the bytes that it allocates, as measured: up to 4 arrays (N, N) to compare the clients, more
+    for a certificate of quadratics, and for each client and precision a row of up to 6 N + 300 numbers.
     """
     n, pairs = constants.clients, constants.heterogeneity
     compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 4 * n**2

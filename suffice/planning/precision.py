@@ -20,7 +20,7 @@ NOISE = "noise"
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """One that was asked for: a plan's `precisions` have its `key`.
+    """A precision that was asked for: a plan's `precisions` have its `key`.
 
     key   a number, or the text that gives a share: what tells precisions apart
     given  the key as a text
@@ -44,7 +44,7 @@ class Precision:
         noise: Callable[[], np.ndarray] | None = None,
         least: np.ndarray | float = 1e-300,
     ) -> Precision:
-        """That of a number, of a text such as "10%", or of "noise". Raises `InputError`.
+        """The precision of a number, of a text such as "10%", or of "noise". Raises `InputError`.
 
         excess  (N,) of which a share is asked for, and its name `of`; None: not known
         noise   gives the excess that rows can just tell, (N,), nan where they can tell none; None: there are no rows
@@ -71,7 +71,7 @@ class Precision:
 
 
 def precisions(source: Any, epsilon: Any = None) -> list[Precision]:
-    """Those of numbers and texts for a problem or constants, every one once; by default what the rows can tell, and
+    """The precisions of numbers and texts for a problem or constants, each once; by default what the rows can tell, and
     without rows 10%. Raises `InputError`."""
     if epsilon is None:
         epsilon = "10%" if getattr(source, "row_counts", None) is None else NOISE

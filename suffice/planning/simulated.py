@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ KEPT = 2e7
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedPlan:
-    """What paths of one plan did; None marks what there is not.
+    """The results of simulated paths of one plan; None marks one that does not exist.
 
     iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
     excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
@@ -102,7 +102,9 @@ def measure(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int, root: i
         algorithm = Local() if at or _lonely(problem, rows) else AllForOne(criterion=_joint(problem, rows))
         hitting = [row.both("guaranteed")[at].hitting for row in rows]
         etas, bounds = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
-        paths: dict[str, Any] = {"eta": positive_steps(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
+        # ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer
+        limit = int(np.clip(np.ceil(10 * max(bounds)), 10, LONGEST_SIMULATION))
+        paths: dict[str, Any] = {"eta": positive_steps(etas), "limit": limit, "seeds": seeds, "root": root}
         times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         for row, known, bound in zip(rows, found[-1], bounds):
             known |= _summary(times[:, row.client]) | {"predicted": bound}
@@ -152,7 +154,7 @@ def mean_excess(
 
 
 def first_below(curve: np.ndarray, epsilon: float) -> int | None:
-    """The first t at which it is at most epsilon."""
+    """The first t at which the curve is at most epsilon; None where it never is."""
     below = curve <= epsilon
     return int(np.argmax(below)) if below.any() else None
 
@@ -175,7 +177,7 @@ def _ends(problem: Problem, rows: Sequence[ClientPlan], at: int, *, seeds: int, 
 
 
 def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
-    """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
+    """Whether All-for-one equals local steps, which are faster: thresholds are 1, and no starting gradients agree."""
     gap = problem.gradient_gap(problem.start[None])[0]
     apart = int((gap > 0).sum()) == gap.numel() - len(gap)
     return apart and all(getattr(row.criterion, "threshold", 0.0) >= 1 for row in rows)
@@ -183,18 +185,11 @@ def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
 
 def _joint(problem: Problem, rows: Sequence[ClientPlan]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
-    import torch
-
     rules = [row.criterion for row in rows]
     if isinstance(rules[0], Binary):
-        thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
+        thresholds = problem.start.new_tensor([getattr(rule, "threshold") for rule in rules])  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rules[0]
-
-
-def _limit(expected: Iterable[float]) -> int:
-    """Ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer."""
-    return int(np.clip(np.ceil(10 * max(expected)), 10, LONGEST_SIMULATION))
 
 
 def _summary(times: np.ndarray) -> dict[str, float]:

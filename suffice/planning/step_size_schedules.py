@@ -40,8 +40,8 @@ class Schedules(NamedTuple):
 
     @property
     def best(self) -> tuple[str, str, float, float | None]:
-        """Of what promises fewest iterations the theorem, the promise, the step (of two stages that of the first), and
-        the iterations."""
+        """The theorem, the promise, the step (of two stages that of the first) and the iterations of the hitting time,
+        or of fixed weights where these promise fewer iterations."""
         fixed = self.fixed
         if fixed is None:
             return HITTING, "E[tau], stopped", self.hitting["eta"], self.hitting["expected_iterations"]
@@ -61,7 +61,7 @@ def schedules(
     horizon: int | None,
     confidence: float | None,
 ) -> list[Schedules]:
-    """Of each client, from its variance, step ratio and precision, all (N,)."""
+    """The schedules of each client, from its variance, step ratio and precision, all (N,)."""
     mu, beta, e0 = constants.mu, constants.beta, constants.excess
     limit, gamma = q / beta, DECREASING_FACTOR * beta / (mu * q) - 1
     values: dict[str, Any] = {"mu": mu, "beta": beta, "q": q, "s2": s2}

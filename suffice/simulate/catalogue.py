@@ -69,7 +69,7 @@ def _all_for_all(problem: Oracle, eta: Any, *, epsilon: float = 0.1) -> rules.Al
 
 
 def _two_stages(problem: Oracle, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> rules.TwoStageAllForAll:
-    """On the components of the threshold, so that smin = smax = 1."""
+    """Two stages on the components of the threshold, so that smin = smax = 1."""
     Lambda = _all_for_all(problem, eta, epsilon=epsilon).Lambda
     constants = known(problem, "the choice of these weights").constants()
     return rules.TwoStageAllForAll(Lambda=Lambda, first=first, kappa=float(constants.beta.max() / constants.mu.min()))
@@ -138,14 +138,14 @@ _FACTORIES: dict[str, Any] = {
         problem, eta=eta, iterations=iterations, folds=folds or None, seed=seed
     ).algorithm(together=together),
 }
-"""Of each a function of problem and step size, with its options by keyword, or a class with fields that are options."""
+"""For each name a function of problem and step size with options by keyword, or a rule and its options' defaults."""
 ALGORITHMS = tuple(name for name in _FACTORIES if name != "scouts")
-"""Those that any problem can be given to; "scouts" takes networks."""
+"""The names of algorithms for any problem; "scouts" takes networks alone."""
 _ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
     "all-for-one": {"threshold": ("criterion", ("binary",)), "samples": ("similarity", ("sampled", "debiased"))},
     "cobo": {"horizon": ("sampling", ("mixed",))},
 }
-"""Options that another one makes meaningless, which would be read by nobody."""
+"""Options that count only where another option has one of these words; elsewhere nobody would read them."""
 
 
 def algorithm(name: str, problem: Oracle, *, eta: Any, **options: float | str) -> Algorithm:
@@ -164,7 +164,7 @@ def algorithm(name: str, problem: Oracle, *, eta: Any, **options: float | str) -
 
 
 def checked_options(name: str, options: Options) -> dict[str, Any]:
-    """Those of the algorithm of a name that are given, each of its own type; `InputError`."""
+    """The given options of the algorithm of a name, each in its own type; `InputError`."""
     known = options_of(name)
     chosen: dict[str, Any] = {}
     for option, value in options.items():

@@ -104,7 +104,7 @@ def _moments(
     step_size_at: Callable[[int], Tensor],
     iterations: int,
 ) -> Moments:
-    """From round to round: within one what was drawn stays, and the moments given each outcome go on apart."""
+    """The moments, round by round: a round keeps what was drawn, and the moments given each outcome go on apart."""
     if not algorithm.linear:
         raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     result = [z[..., :, None] * z[..., None, :]]

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 SHOWN = 6
 """A warning names at most so many clients."""
 FAR = 1e3
-"""What ends above so many times the largest start, at a step beyond the limit, diverged."""
+"""A client whose mean excess ends above this many times the largest start, at a step beyond the limit, diverged."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What was run, and its trace.
+    """A run of an algorithm on a problem, and its trace.
 
     step_limit    the largest step that a theorem here allows (`step_limit`) [theta^2 / loss]
     step_from     where `eta` comes from and what the limit is, in words
@@ -56,7 +56,7 @@ class Experiment:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the problem's builder remarked, and why the first excess is not that of the start, where it is not."""
+        """The remarks of the problem's builder, and a reason where the first excess is not that of the start."""
         remarks = self.problem.remarks
         at_start = self.problem.excess(self.problem.start[None])[0].double().cpu().numpy()
         first = self.trace.mean()[0]

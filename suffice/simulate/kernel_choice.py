@@ -28,11 +28,11 @@ from .recorder import Recorder
 
 Kernel = Literal["reference", "auto", "c"]
 _warned: set[str] = set()
-"""Why there was no compiled kernel, as far as it was said in this process."""
+"""The reasons for the lack of a compiled kernel of which this process has warned already."""
 
 
 def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any:
-    """What `compiled` returns, or None where the reference is to run; `why` says what the kernel cannot do here.
+    """The result of `compiled`, or None where the reference is to run; `why` says what the kernel cannot do, or None.
 
     Raises `InputError` for kernel "c" where it does not run.
     """
@@ -54,7 +54,7 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
 
 
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
-    """Why no compiled kernel runs this problem, or these, one for each seed, or leaves what is to be recorded."""
+    """The reason why no compiled kernel runs these problems or yields what is to be recorded; None where one does."""
     if recorder.chosen and weighs_none(recorder.algorithm):
         return "it weighs no clients"
     shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
@@ -106,7 +106,7 @@ def record(
 
 
 def _spent(algorithm: Any, points: np.ndarray, cost_of: Callable[[int], float]) -> np.ndarray:
-    """What iterations up to each point cost where no pair is drawn: rounds are alike, but for the end of the last."""
+    """The cost of the iterations up to each point, if no pair or coin comes up: rounds are alike until fine-tuning."""
     server = getattr(algorithm, "server", algorithm)
     period, last = getattr(server, "period", 1), getattr(server, "fine_tune_after", None)
     until = 2**62 if last is None else max(last, 1)
@@ -118,7 +118,7 @@ def _spent(algorithm: Any, points: np.ndarray, cost_of: Callable[[int], float]) 
 
 
 def steps_taken(step_size: Callable[[int], Tensor], iterations: int, clients: int) -> np.ndarray:
-    """(N,), or (T, N) for a step size that changes."""
+    """The step sizes (N,), or (T, N) where they change."""
     first = step_size(1)
     if all(step_size(t) is first for t in (1, 2)):  # a constant is prepared once
         return first.expand(clients).numpy()

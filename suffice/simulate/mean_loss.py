@@ -92,8 +92,8 @@ def gradient(problem: Problem, x: Tensor) -> Tensor:
 
 
 def scalars(problem: Problem, best: Tensor | None = None) -> dict[str, float]:
-    """What a theorem on f asks of an instance: e0 = f(xbar) - f* and distance2 = |xbar - x*|^2 at the mean xbar of the
-    starts, zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma = f* - (1/N) sum_k R_k*, and of quadratics `apart`."""
+    """The scalars of an instance that theorems on f need: e0 = f(xbar) - f*, distance2 = |xbar - x*|^2 at the mean xbar
+    of the starts, zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma = f* - (1/N) sum_k R_k*, and of quadratics `apart`."""
     start, best = problem.start.mean(0), minimiser(problem) if best is None else best
     at = everywhere(problem, best[None])
     zeta2 = float(problem.gradient(at)[0].square().sum(-1).mean())

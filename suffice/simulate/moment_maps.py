@@ -27,7 +27,7 @@ Images = Callable[[Tensor, Tensor, State], Tensor]
 """Where one step takes the states (K, n), seen from the centre, under draws (B, K, N, ...) and what the coins show
 (B, K, ...): (B, K, n)."""
 Outcomes = Sequence[tuple[Tensor, State]]
-"""What the coins may show, with its probability (B,)."""
+"""Each outcome that the coins may show: its probability (B,), and the coins."""
 
 _ENTRIES = 1 << 24
 """One call of `step` may hold so many numbers at once."""
@@ -53,7 +53,7 @@ class Maps:
         return after
 
     def with_sum(self, sums: Tensor) -> Maps:
-        """Those of (S, z), the 1 still last, where z+ comes with what S gains from it: (S+ - S, z+) = sums z+, sums
+        """The maps of (S, z), the 1 still last, where z+ comes with what S gains from it: (S+ - S, z+) = sums z+, sums
         (..., k + m, m)."""
         more = sums.shape[-2] - (size := self.mean.shape[-1])
         kept = torch.eye(more + size).to(sums) * (torch.arange(more + size) < more).to(sums)
@@ -252,8 +252,8 @@ def images_of(
     iteration: int,
     extra: Mapping[str, Tensor],
 ) -> Tensor:
-    """Of the states (K, n) under draws (K, N, ...) and what the coins show (K, ...), (K, n), from one call of `step` or
-    from a few."""
+    """The images (K, n) of the states (K, n) under draws (K, N, ...) and what the coins show (K, ...), from one call of
+    `step` or from a few."""
     most = max(1, _ENTRIES // (states.shape[1] * draws.shape[1]))
     if len(draws) > most:
         given = problem, algorithm, centre, eta

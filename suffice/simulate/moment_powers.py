@@ -70,7 +70,7 @@ class Cycle:
 
 ONE_STEP = Cycle(blocks=(Block(iterations=(1,)),))
 Probed = Callable[[int, int | None], Maps]
-"""The maps of iteration t when its coins show that one of the possible outcomes, or, with None, all in proportion."""
+"""The maps of iteration t when its coins show the outcome of that number, or, with None, all outcomes in proportion."""
 Branches = list[tuple[Any, list[Maps]]]
 """(probability, maps of a block's iterations) for each outcome that the block holds: one where the block is of one
 iteration, whose maps are averaged over its coins."""
@@ -79,7 +79,7 @@ iteration, whose maps are averaged over its coins."""
 def branches(
     problem: QuadraticProblem, algorithm: Algorithm, blocks: Sequence[Block], probed: Probed
 ) -> list[Branches]:
-    """Of each block, with the probabilities of the outcomes that `algorithm` lists for `problem`."""
+    """The branches of each block, with the probabilities of the outcomes that `algorithm` lists for `problem`."""
     found: list[Branches] = []
     for block in blocks:
         listed = possible(algorithm.outcomes(problem, block.iterations[0])) if len(block.iterations) > 1 else []
@@ -231,7 +231,7 @@ def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor, nudge: int) ->
 
 
 def cycle_operator(cycle: Sequence[Branches], like: Tensor) -> tuple[Tensor, Tensor]:
-    """What a cycle makes of the entries of M, (..., m, m), and the sum of what each of its iterations is given."""
+    """The maps (..., m, m) of the entries of M: to those after a cycle, and to the sum of those before each step."""
     K = torch.eye(entries(like.shape[-1]), dtype=like.dtype)
     total = torch.zeros_like(K)
     for block in cycle:
@@ -251,8 +251,8 @@ def averaged_moments(
 ) -> tuple[Tensor, Tensor]:
     """(1/T) sum_{t<T} E[z_t z_t^T], E[z_0 z_0^T] where T = 0, and the largest entries met.
 
-    With K what a cycle makes of the entries x of M, and C of it the sum within, C (1 + K + ... + K^(n-1)) x is the sum
-    over n cycles; sum_{i<2n} K^i = (1 + K^n) sum_{i<n} K^i."""
+    With K and C the maps of `cycle_operator` and x the entries of M, C (1 + K + ... + K^(n-1)) x is the sum over n
+    cycles; sum_{i<2n} K^i = (1 + K^n) sum_{i<n} K^i."""
     length, size = sum(len(block[0][1]) for block in blocks), moment.shape[-1]
     scale, x, turns = moment.abs().amax((1, 2)), packed(moment), iterations // length
     K, within = cycle_operator(blocks, moment)
@@ -276,8 +276,8 @@ def averaged_moments(
 def operator_powers(
     cycle: Sequence[Branches], moment: Tensor, turns: Tensor, which: Tensor | None = None, nudge: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """The same of any cycle, coins or not, by powers of the map of the entries of M; `which` (B,) is each instance's
-    own of the cycle's maps where several have the same."""
+    """The same as `_powers` for any cycle, coins or not, by powers of the map of the entries of M; `which` (B,) is the
+    place of each instance's map among the cycle's, where several instances share one."""
     scale, entries = moment.abs().amax((1, 2)), packed(moment)
     K, _ = cycle_operator(cycle, moment)
     K = K + _nudged(K, nudge) if nudge else K
@@ -294,8 +294,8 @@ def operator_powers(
 
 class MomentPowers:
     """Quantities of one problem, algorithm and step size at any T, or with `many` of a batch of so many problems, which
-    `torch.func.vmap` has to follow, with steps eta (B,) or (B, N): each distinct step is probed once. What another seed
-    than 0 as `nudge` changes of them is about 16 times what rounding does."""
+    `torch.func.vmap` has to follow, with steps eta (B,) or (B, N): each distinct step is probed once. A seed
+    `nudge` other than 0 changes them by about 16 times what rounding does."""
 
     def __init__(
         self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle, nudge: int = 0, many: int = 0
@@ -316,7 +316,7 @@ class MomentPowers:
 
     @property
     def size(self) -> int:
-        """That of the moment, s."""
+        """The size s of the moment (s, s)."""
         return self._start.shape[-1]
 
     def blocks(self, iterations: int) -> list[Branches]:
@@ -339,7 +339,7 @@ class MomentPowers:
     def value(
         self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float] | None = None
     ) -> tuple[float, float]:
-        """The same as floats."""
+        """The quantity and its error as floats, of one problem."""
         value, error = self.found(form, iterations, client, scalars or {})
         return float(value), float(error)
 

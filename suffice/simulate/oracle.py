@@ -17,11 +17,11 @@ from .problem_batches import to_device
 from .randomness import Randomness, Stream
 
 Measure = Literal["excess", "loss"]
-"""What `Oracle.value` is: R_i - min R_i, or R_i where the minimum is unknown."""
+"""The meaning of `Oracle.value`: R_i - min R_i, or R_i where the minimum is unknown."""
 
 
 class Oracle(Protocol):
-    """What a network has; a `Problem` knows more. What has a body is inherited by whoever names it as a base.
+    """The interface that networks have; a `Problem` knows more. Methods with a body are inherited by subclasses.
 
     start    where the models start, (N, d)
     batch    samples that one stochastic gradient averages
@@ -51,7 +51,7 @@ class Oracle(Protocol):
         return self.start.device
 
     def value(self, theta: Tensor) -> Tensor:
-        """What traces record and stopping times read, `measure` of client i at theta_i, (S, N)."""
+        """`measure` of client i at theta_i, (S, N), which traces record and stopping times read."""
         ...
 
     def held_out(self, theta: Tensor) -> Tensor:
@@ -63,12 +63,12 @@ class Oracle(Protocol):
         ...
 
     def metrics(self, theta: Tensor) -> Mapping[str, Tensor]:
-        """What else traces record, (S, N) each, by name: of a network its loss and accuracy on test rows."""
+        """Further values that traces record, (S, N) each, by name: of a network its loss and accuracy on test rows."""
         return {}
 
     @property
     def selects(self) -> bool:
-        """Whether counting the models in use pays: a card would have to be waited for, unless networks are large."""
+        """Whether it pays to count the models in use: waiting for the count of a GPU pays for large networks alone."""
         return self.device.type == "cpu"
 
     @property
@@ -95,7 +95,7 @@ class Oracle(Protocol):
         return self.drawn(randomness, batch or self.batch, iteration=iteration, stream=stream)
 
     def drawn(self, randomness: Randomness, batch: int, *, iteration: Any, stream: Stream) -> Tensor:
-        """That of so many samples, (S, N, batch, ...)."""
+        """The randomness of `batch` samples per client, (S, N, batch, ...)."""
         ...
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
@@ -130,6 +130,6 @@ def short(self: Oracle) -> str:
 
 
 def check_problem(problem: object) -> None:
-    """Raise `InputError` for what is none: None, or a class that was not called."""
+    """Raise `InputError` for what is no problem: None, or a class that was not called."""
     if isinstance(problem, type) or not hasattr(problem, "stochastic_gradient"):
         raise InputError("problem", problem, "give a problem, as read or Quadratics.of make it")

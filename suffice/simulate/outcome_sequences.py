@@ -52,7 +52,7 @@ def expected_by_sequences(
     form: QuadraticForm,
     scalars: Mapping[str, np.ndarray] | None = None,
 ) -> dict[int, np.ndarray]:
-    """By instance the expectation twice, and once more further away by what rounding may do to a path on average, (3,).
+    """For each instance (3,): the expectation twice, then moved by what rounding may do to a path on average.
 
     `held` says of each iteration whether it keeps the outcome of the one before. Left out are instances of more
     iterations or of more than `MOST_SEQUENCES`. Gradients are without noise, and outcomes those of the first problem.

@@ -55,7 +55,7 @@ def path_values(
     calm: int | None = None,
     scalars: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[list[np.ndarray], list[bool]]:
-    """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
+    """The quantity on every path of B instances, (S,) each, and for each instance whether it draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
     `NUDGE`. An instance on which the algorithm refuses to start has none. With `calm` all count as random, and all
@@ -117,7 +117,7 @@ def _batches(
 
 
 def _certain(algorithm: Algorithm, problem: Problem, draw: Draw) -> bool:
-    """Whether what is drawn has one outcome, as where all clients take part."""
+    """Whether `draw.extra` has only one possible outcome, as where all clients take part."""
     try:
         listed = algorithm.outcomes(problem, draw.iteration)
     except InputError:  # it has no finite list of them
@@ -208,7 +208,7 @@ class _Paths:
         return found
 
     def share(self, weights: Tensor, state: State, stopping: Stopping | None) -> Tensor:
-        """What the sum of the models or of the form's values gains; values count before tau."""
+        """The addition of this iteration to the sum of the models, or of the form's values, which count before tau."""
         if self.form.mean:
             models = state["models"]
             return (weights[0] if self.alone else weights.view(-1, *[1] * (models.ndim - 1))).to(models) * models

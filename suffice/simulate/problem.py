@@ -49,7 +49,7 @@ class Problem(Oracle, Protocol):
         ...
 
     def constants(self) -> Constants:
-        """What the theorems need to know; estimates are named in its notes."""
+        """The constants that the theorems need; their `notes` name those that are estimates."""
         ...
 
     def known_by(self, **given: Any) -> Constants:
@@ -60,7 +60,7 @@ class Problem(Oracle, Protocol):
     # What theorems and plans ask beyond the constants; what is inherited are the answers of a problem without rows.
 
     def certainty(self) -> tuple[Trust, str, str]:
-        """How `constants` knows mu, sigma2 and the pairs; on which region mu and the pairs hold; on which sigma2."""
+        """How `constants` knows mu, sigma2 and the pairs; the region where mu and the pairs hold; that of sigma2."""
         return "exact", "all models", "all models"
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:

@@ -27,7 +27,7 @@ from .stopping_time import STOPPED
 
 OF = ("excess", "distance", "gradient", "consensus")
 LEVELS = {"excess": "eps", "gradient": "G"}
-"""The scalar below which each falls at tau."""
+"""The scalar below which each of these quantities falls at tau."""
 AT = ("client", "clients", "mean model", "client on mean loss", "clients on mean loss")
 """The second and the last are means over the clients; the first two are against each client's own loss."""
 Over = str | tuple[str, Any] | Callable[..., np.ndarray]
@@ -53,33 +53,33 @@ class QuadraticForm:
 
     @property
     def level(self) -> str:
-        """The scalar whose crossing stops it; "" where nothing does."""
+        """The name of the scalar below which a path stops; "" where `until` is T."""
         return LEVELS[str(self.of)] if self.until == "tau" else ""
 
     @property
     def scalars(self) -> tuple[str, ...]:
-        """The scalars that it is a function of."""
+        """The names of the scalars that the quantity depends on."""
         names = [name for each in (self.of, self.over) if callable(each) for name in inspect.signature(each).parameters]
         return tuple(dict.fromkeys(name for name in (*names, self.level) if name and name not in (*_GIVEN, "T")))
 
     @property
     def mean_loss(self) -> bool:
-        """Whether it is about the clients' mean loss, so that a bound's e0 and distance2 are those of that loss."""
+        """Whether the quantity is about the clients' mean loss, so that e0 and distance2 of a bound are too."""
         return "best" in inspect.signature(self.of).parameters if callable(self.of) else "mean" in self.at
 
     @property
     def weighted(self) -> bool:
-        """Whether it is asked at more than one iterate."""
+        """Whether the quantity weighs several iterates, rather than being read where the path ends."""
         return self.over not in STOPPED
 
     @property
     def steady(self) -> bool:
-        """Whether it is at the mean of theta_0, ..., theta_T, all alike: the same step adds to the sum each time."""
+        """Whether the quantity is at the mean of theta_0, ..., theta_T with equal weights: each step adds alike."""
         return self.mean and self.over == ("suffix", 0)
 
     @property
     def stepped(self) -> bool:
-        """Whether moments have to be taken one by one."""
+        """Whether `weights` of the iterates are needed: of every weighted quantity but a steady one."""
         return self.weighted and not self.steady
 
     def weights(self, iterations: np.ndarray, scalars: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -160,13 +160,13 @@ _OWN: dict[Any, Callable[[Problem, Tensor], Tensor]] = {
     "distance": lambda problem, x: ((x - problem.optimum) ** 2).sum(-1),
     "gradient": lambda problem, x: (problem.gradient(x) ** 2).sum(-1),
 }
-"""Of models (S, N, d), each on its client's loss, (S, N)."""
+"""Quantities of models (S, N, d), each on its client's loss, (S, N)."""
 _OF_MEAN_LOSS: dict[Any, Callable[[Problem, Tensor], Tensor]] = {
     "excess": mean_loss.excess,
     "distance": lambda problem, x: (x - mean_loss.minimiser(problem)).square().sum(-1),
     "gradient": lambda problem, x: mean_loss.gradient(problem, x).square().sum(-1),
 }
-"""Of models (S, d), (S,)."""
+"""Quantities of models (S, d) on the clients' mean loss, (S,)."""
 
 
 def _polarised(q: Callable[[State], Tensor], centre: State) -> Tensor:

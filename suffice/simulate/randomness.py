@@ -27,7 +27,7 @@ _WEYL = (0x9E3779B9, 0xBB67AE85)
 
 
 class Stream(IntEnum):
-    """What a draw is for. Values are permanent: 6 and 7 served what is no longer here, and stay free."""
+    """The purpose of a draw. Values are permanent: 6 and 7 were used by code that is gone, and stay unused."""
 
     NOISE = 0
     SIMILARITY = 1

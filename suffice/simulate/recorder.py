@@ -80,7 +80,7 @@ class Recorder:
             self.spent = np.zeros((2, len(self.seeds)))
 
     def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> np.ndarray | None:
-        """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`. What was recorded."""
+        """Record iteration t, from `before` to `after`, and return the values; t = 0 has no `before` and `draw`."""
         if draw is not None and t <= self.grid[-1]:
             for spent, cost in zip(self.spent, (self.algorithm.oracle_calls, self.algorithm.vectors_sent)):
                 spent += torch.as_tensor(cost(self.problem, draw), dtype=torch.float64).cpu().numpy()
@@ -118,7 +118,7 @@ class Recorder:
         return done and times is not None and bool(np.isfinite(times[self.rows]).all())
 
     def finished(self, kernel: str = "reference", **found: Any) -> Trace:
-        """What was recorded, or `found` elsewhere, when all blocks are done; costs are means over seeds."""
+        """The trace when all blocks are done, with `found` arrays in place of its own; costs are means over seeds."""
         count = len(self.wanted)
         costs = {name: getattr(self.trace, name) / count for name in ("oracle_calls", "vectors_sent")}
         return replace(self.trace, kernel=kernel, **costs, **found)

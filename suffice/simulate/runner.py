@@ -227,7 +227,7 @@ def iterate(
 
 
 def _problems(problem: Oracle | Sequence[Oracle], wanted: range) -> Sequence[Oracle]:
-    """The one of all seeds, or each seed's own, checked."""
+    """The problem of all seeds, or one for each seed, checked."""
     problems = problem if isinstance(problem, Sequence) else [problem]
     for each in problems:
         check_problem(each)
@@ -239,7 +239,7 @@ def _problems(problem: Oracle | Sequence[Oracle], wanted: range) -> Sequence[Ora
 
 
 def _blocks(problems: Sequence[Oracle], wanted: range) -> list[tuple[Oracle, Tensor]]:
-    """What runs together: whole blocks of seeds, or every seed on a problem of its own."""
+    """Problems and the seeds that run together on them: whole blocks, or each seed on a problem of its own."""
     if len(problems) == 1:
         return [(problems[0], block) for block in seed_blocks(problems[0], wanted)]
     return [(own, torch.tensor([seed])) for own, seed in zip(problems, wanted)]

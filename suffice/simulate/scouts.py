@@ -54,25 +54,25 @@ more rows four cost twice as much and found no better collaborators."""
 LONGEST = 1000
 """Scouts train for at most so many iterations."""
 _FIRST, _LATER = 10, 1.12
-"""Held-out losses are looked at after 10 iterations, and whenever their number has grown by so much."""
+"""Held-out losses are computed after 10 iterations, and whenever the number of iterations has grown by this factor."""
 _FALL, _SOONEST = 0.05, 40
 """Scouts stop when two looks in a row each found the mean held-out loss lower by less than this share of its whole
 fall, not before so many iterations nor before it has fallen by this share of the start: networks begin with a plateau,
 and scouts that stop there tell nobody apart."""
 _PATIENCE = 4
-"""They also stop after so many times the iterations at which it was least."""
+"""Scouts also stop at this many times the iteration at which their mean held-out loss was least."""
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
 
 Progress = Callable[[int, int], None]
 Predictions = tuple[Tensor, Tensor | None]
-"""Of every row under each client's scout of its fold: losses (N, rows), and outputs (N, rows, ...) where means of these
-are asked for, not means of probabilities."""
+"""Predictions of every row by each client's scout of the row's fold: losses (N, rows), and outputs (N, rows, ...), or
+None where means of probabilities are asked for rather than means of outputs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Collaborators:
-    """What scouts found; `weights` [i, k] (N, N) are those with which client i uses the gradients of k.
+    """The result of nested scouts; `weights` [i, k] (N, N): the weight with which client i uses the gradients of k.
 
     distance    d_ik (N, N), symmetric [loss]; about 0 between clients of one law, and estimated, so also below 0
     set_size    how many clients learn together with i, itself included, in the mean over its nested sets, (N,)
@@ -102,7 +102,7 @@ class Collaborators:
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Collaborators:
-        """From what `to_dict` gave."""
+        """Build from what `to_dict` returned."""
         parts = {**found, "names": found["clients"]}
         return msgspec.convert(parts, cls, dec_hook=lambda kind, value: np.array(value))
 
@@ -118,7 +118,7 @@ def collaborators(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Collaborators:
-    """Who should learn with whom, by nested scouts, of a network.
+    """Find by nested scouts which clients should train a network together.
 
     eta         step size of the scouts' training, one number or one per client; so are momentum and weight_decay theirs
     iterations  scouts stop when their held-out loss stops falling, at the latest after so many
@@ -241,7 +241,7 @@ def _scouts(network: Neural, fold: Tensor, counts: Tensor) -> tuple[Neural, tupl
 
 
 def _own(network: Neural, models: Tensor, left_out: tuple[Tensor, Tensor]) -> float:
-    """The mean over clients of the loss of their rows, each under the own scout that did not see it."""
+    """The mean over clients of the loss of their rows, each row under the scout of its client that did not see it."""
     (index, share), data, flat = left_out, network.data, network.flat
     return float((flat.evaluate(flat.row_losses, models, data.X, data.y, index) * share).sum() / network.clients)
 

@@ -83,7 +83,7 @@ class SetupTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """What a setup file says, ready for `plan`."""
+    """The contents of a setup file, ready for `plan`."""
 
     source: Problem | Constants
     epsilon: list[float]
@@ -221,7 +221,7 @@ _ARRAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "quadratic": (("A", "xi", "sigma"), ("theta0",)),
     "least-squares": (("H", "theta_star"), ("label_noise", "batch", "theta0")),
 }
-"""What a problem's file has, and may have."""
+"""The arrays that a problem's file must have, and those that it may have."""
 _REMEDIES = {
     "Object contains unknown field": "remove it or correct its spelling",
     "Object missing required field": "add it",

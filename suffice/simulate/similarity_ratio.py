@@ -60,7 +60,7 @@ class Similarity(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class ExactSimilarity(Similarity):
-    """From population gradients: the idealised rule that the theorems are about; costs nothing."""
+    """Ratios from population gradients: the idealised rule that the theorems are about; costs nothing."""
 
     samples: ClassVar[int] = 0
 
@@ -99,7 +99,7 @@ class DebiasedSimilarity(Similarity):
 
     @property
     def gradients_sent(self) -> int:
-        """Each of the m gradients: their scatter is needed."""
+        """d-vectors per estimate: each of the m gradients, as their scatter is needed."""
         return self.samples
 
     def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class Stopping:
-    """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, and min(t, tau)."""
+    """The state at t of paths v_0, ..., v_t, (..., S) each: v at min(t, tau), whether tau >= t, and min(t, tau)."""
 
     def __init__(self, level: Tensor, value: Tensor) -> None:
         self.level, self.value, self.steps = level, value, torch.zeros_like(value)
@@ -39,4 +39,4 @@ STOPPED: dict[Any, Callable[[Stopping], Tensor]] = {
     "still running": lambda at: at.still.to(at.value),
     "time": lambda at: at.steps,
 }
-"""What is read at T of a path that stops at tau. Of tau it is min(tau, T), which is at most tau."""
+"""The values that are read at T of a path that stops at tau; "time" reads min(tau, T), which is at most tau."""

@@ -16,7 +16,7 @@ from suffice.support.files import check_regular, write_whole
 from .oracle import Measure
 
 _METRIC = "metric "
-"""What the names of metrics begin with in a file."""
+"""The prefix of the names of metrics in a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +93,14 @@ class Trace:
 
 
 def arrays_of(trace: Trace) -> dict[str, np.ndarray]:
-    """All that a file keeps, by name."""
+    """All arrays that a file keeps, by name."""
     own = {name: value for name, value in vars(trace).items() if name not in ("values", "metrics", "measure")}
     own |= {trace.measure: trace.values} | {_METRIC + name: value for name, value in trace.metrics.items()}
     return {name: np.asarray(value) for name, value in own.items() if value is not None}
 
 
 def of_arrays(arrays: dict[str, np.ndarray]) -> Trace:
-    """From what `arrays_of` gave."""
+    """The trace of the arrays that `arrays_of` returned."""
     own: dict[str, Any] = dict(arrays)
     metrics = {name.removeprefix(_METRIC): own.pop(name) for name in arrays if name.startswith(_METRIC)}
     words: dict[str, Any] = {name: str(own.pop(name)) for name in ("algorithm", "kernel") if name in own}

@@ -57,7 +57,12 @@ def write_whole(path: str | Path, content: bytes, field: str = "") -> Path:
             why = (error.strerror or "cannot be written").lower()
             raise InputError(field, str(path), f"{why}; make room or name another") from None
         raise
-    _sync(path.parent)
+    with suppress(OSError):  # the folder holds the new name; it cannot be synced on Windows, nor on every network disk
+        handle = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     return path
 
 
@@ -66,13 +71,3 @@ def unfinished(folder: Path, names: set[str]) -> list[Path]:
     cut = {name[:_LONGEST] for name in names}
     matches = [(re.fullmatch(r"\.(.+)\.[0-9a-f]{16}\.partial", path.name), path) for path in folder.glob(".*.partial")]
     return [path for match, path in matches if match and match[1] in cut]
-
-
-def _sync(folder: Path) -> None:
-    """The new name itself, where a folder can be synced: not on Windows, nor on every network file system."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -12,13 +12,12 @@ def text(value: object) -> str:
     return html.escape(str(value)).replace("$", "&#36;")
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
     """A table of cells that are HTML already, numbers to the right; `columns` and `caption` are plain text."""
-    body = list(rows)
-    sides = ["right" if all(map(_is_number, cells)) else "left" for cells in zip(*body)] or ["left"] * len(columns)
+    sides = ["right" if all(map(_is_number, cells)) else "left" for cells in zip(*rows)] or ["left"] * len(columns)
     head = "".join(f'<th style="text-align:{side}">{text(column)}</th>' for column, side in zip(columns, sides))
     above = f'<caption style="text-align:left">{text(caption)}</caption>' if caption else ""
-    return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(body, sides)}</table>"
+    return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(rows, sides)}</table>"
 
 
 def listed(lines: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ class Memory:
         self.used += size
 
     def check(self, what: str, size: float) -> None:
-        """As `take`, for what is freed again before anything else is allocated."""
+        """Raise `InputError` as `take` does, but count nothing: for what is freed before anything else is allocated."""
         if self.used + size > self.limit:
             already = f", beside {self.used:.2g} already taken" if self.used else ""
             remedy = f"more than the limit of {self.limit:.2g}{already}; raise it by max_memory (--max-memory)"

@@ -57,23 +57,18 @@ def as_numbers(
         raise InputError(name, f"array of shape {array.shape}", f"give {wanted}")
     within = np.abs(array).max(initial=0.0) <= LARGEST  # one pass over what is as it should be
     if not within:
-        _refuse_extremes(name, array, infinite=infinite)
+        left = np.where(np.isinf(array), 0, array) if infinite else array
+        worst = left.flat[np.abs(left).argmax()].item()  # NaN is the largest there
+        if math.isfinite(worst) and abs(worst) > LARGEST:
+            raise InputError(name, worst, f"give numbers up to {LARGEST:g}; change units")
+        if not math.isfinite(worst):
+            remedy = "infinity has no meaning here; give finite numbers"
+            raise InputError(name, worst, remedy if math.isinf(worst) else "replace NaN by numbers")
     if positive:
         least = array.min(initial=np.inf, where=True if within else np.isfinite(array))
         if least < LEAST:
             raise InputError(name, least.item(), f"give positive numbers (at least {LEAST:g})")
     return array
-
-
-def _refuse_extremes(name: str, array: np.ndarray, *, infinite: bool) -> None:
-    """`InputError` for NaN, for what is too large and, unless `infinite`, for infinity."""
-    left = np.where(np.isinf(array), 0, array) if infinite else array
-    worst = left.flat[np.abs(left).argmax()].item()  # NaN is the largest there
-    if not abs(worst) <= LARGEST:
-        remedy = "infinity has no meaning here; give finite numbers" if math.isinf(worst) else "replace NaN by numbers"
-        raise InputError(
-            name, worst, f"give numbers up to {LARGEST:g}; change units" if math.isfinite(worst) else remedy
-        )
 
 
 def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = LARGEST) -> float:

@@ -21,6 +21,9 @@ class Picture(Protocol):
     def picture(self, kind: str = "png") -> bytes: ...
 
 
-def draw(name: str, *arguments: Any, **options: Any) -> Picture:
-    """The picture that `suffice.figures.NAME` makes with its function `NAME_figure`."""
-    return getattr(import_module(f"suffice.figures.{name}"), f"{name}_figure")(*arguments, **options)
+def draw(name: str, *arguments: Any, path: str | Path | None = None) -> Picture:
+    """The picture that `suffice.figures.NAME` makes with its function `NAME_figure`; written to `path` if given."""
+    picture = getattr(import_module(f"suffice.figures.{name}"), f"{name}_figure")(*arguments)
+    if path is not None:
+        picture.write(path)
+    return picture

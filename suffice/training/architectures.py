@@ -18,7 +18,7 @@ from suffice.support.errors import InputError
 
 
 def module_of(model: Any, shape: tuple[int, ...], outputs: int) -> Any:
-    """What `Neural.of` builds its module from, for rows of `shape`; `InputError` for an unknown name.
+    """The module, or its factory, that `Neural.of` takes for rows of `shape`; `InputError` for an unknown name.
 
     `package.module:Factory` imports the module, the working folder first, which runs its code.
     """

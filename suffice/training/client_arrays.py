@@ -121,8 +121,7 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     numbers = loss == "least-squares"
     if numbers:
         columns[sites.target] = np.concatenate(y)
-    standardised = {name: (float(values.mean()), float(values.std())) for name, values in columns.items()}
-    mean, scale = np.array(list(standardised.values())).T
+    mean, scale = np.array([(values.mean(), values.std()) for values in columns.values()]).T
     constant = scale <= 1e-9 * np.abs(mean)  # rounding
     if numbers and constant[-1]:
         raise InputError(f"column {sites.target}", float(mean[-1]), "the same in every row; give a target that varies")
@@ -138,7 +137,7 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     notes = (*sites.notes, *sites.design.remarks(encoding, constant[:p]))
     if numbers:
         notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
-    standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
+    standardised = dict(zip(columns, zip(mean.tolist(), scale.tolist())))
     reading = TableReading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
                       standardised=standardised)  # fmt: skip
     return _divided(clients, test, seed, sites.classes, reading=reading, notes=notes)

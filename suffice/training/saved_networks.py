@@ -25,7 +25,7 @@ RECORD, NAMES = "suffice", "client names"
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the file says beside parameters."""
+    """The record that the file holds beside parameters."""
 
     model: str
     classes: tuple[str, ...]

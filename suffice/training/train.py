@@ -173,7 +173,7 @@ def _weighs(rule: Algorithm, problem: Neural) -> bool:
 def _rule(
     problem: Neural, chosen: dict[str, Any], setting: Mapping[str, Any], folder: Path | None, progress: Progress | None
 ) -> tuple[Algorithm, tuple[str, ...]]:
-    """The algorithm; of scouts with what they find, or have found when the same run was stopped, and remark on."""
+    """The algorithm, and remarks; scouts look for collaborators, unless the same run had found them when it stopped."""
     if setting["algorithm"] != "scouts":
         return named_algorithm(setting["algorithm"], problem, eta=setting["eta"], **chosen), ()
     together = chosen.pop("together", setting["iterations"] // TOGETHER)

@@ -27,11 +27,10 @@ from .saved_networks import NAMES, RECORD, Record
 
 MOST = 40
 """So many clients are shown; all are in the JSON."""
-TEST_LOSS, TEST_ACCURACY = "test loss", "test accuracy"
 
 
 def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
-    """Of each client its test rows, its model's mean loss on them and, of labels, accuracy, with standard errors.
+    """For each client the number of test rows, its model's mean loss and, on labels, accuracy, with standard errors.
 
     The standard error of an accuracy is that at (hits + 1) / (n + 2), so that n hits of n are no certainty; of the mean
     loss of a single row there is none.
@@ -123,10 +122,7 @@ class Training:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Curves of the tests and who listens to whom; written to `path` if given."""
-        drawn = draw("training_curves", self.curves(), self.weights, self.setting["algorithm"])
-        if path is not None:
-            drawn.write(path)
-        return drawn
+        return draw("training_curves", self.curves(), self.weights, self.setting["algorithm"], path=path)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write training.json (all but curves and models), curves.csv, tests.csv, weights.csv (client, peer, weight),

@@ -24,17 +24,17 @@ from .recheck import refusal
 PROVED = tuple(f"adaptive/theorem-2-constant{reading}" for reading in ("", "-running", "-stopped"))
 """Records that Coq proves end to end from the files in proofs/."""
 COVERED = "for phi(r) = r and laws of finitely many outcomes"
-"""What of the records these proofs are about; the records themselves are about every criterion and any law."""
+"""The part of these records that the proofs cover; the records themselves are about every criterion and any law."""
 
 
 def step_certificates(key: str | None = None) -> list[dict[str, Any]]:
-    """Of all proof steps, or of those of one theorem."""
+    """The certificates of all proof steps, or of those of one theorem."""
     return [step.step().certificate(f"{step.key}: {step.says}") for step in identities(key)]
 
 
 def certificates() -> list[dict[str, Any]]:
-    """All: of proof steps; start and induction step of every corrected bound that solves an affine recursion; of the
-    errata whose instances are rational."""
+    """All certificates: of proof steps; of start and induction step of every corrected bound that solves an affine
+    recursion; of the errata whose instances are rational."""
     forms = [closed_form(record) for record in THEOREMS if record.guarantee]
     solved = [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
     refuted = [EXACT[entry.id].certificate(entry) for entry in ERRATA if entry.id in EXACT]
@@ -42,7 +42,7 @@ def certificates() -> list[dict[str, Any]]:
 
 
 def proof_of(record: Theorem) -> str:
-    """What of a corrected statement is proved and re-checked, and what is not, in one line; "" for the printed ones."""
+    """The parts of a corrected statement that are proved and re-checked, and the others; "" for a printed statement."""
     if not record.guarantee:
         return ""
     steps = [refusal(one) for one in step_certificates(record.key)]

@@ -42,8 +42,8 @@ _TOSSES = 2048
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """What was found. `cycle` has length `APERIODIC` where `periodic` is False; `reason` is "" or what fails, and what
-    to write instead."""
+    """The result of the tests. `cycle` has length `APERIODIC` where `periodic` is False; `reason` is "" or says what
+    fails, and what to write instead."""
 
     cycle: Cycle
     periodic: bool
@@ -71,7 +71,7 @@ def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: Any) -> As
 
 
 def paths_only(problem: Problem, algorithm: Algorithm, eta: Any) -> str:
-    """What simulated paths assume, tested: why they may not be used, "" where they may; `InputError` as above."""
+    """Why simulated paths may not be used, "" where their assumptions hold; `InputError` as in `assumptions`."""
     step = torch.as_tensor(eta, dtype=problem.dtype)
     with one_thread():
         for state, draw in _path(problem, algorithm, step)[::8]:
@@ -103,8 +103,8 @@ def _randomness(paths: int) -> Randomness:
 
 
 def steps_once(problem: Problem, algorithm: Algorithm, eta: Any) -> None:
-    """Raise `InputError` where the first step fails, or its outcomes are too many, as it does where an algorithm is not
-    for so many clients."""
+    """Raise `InputError` where the first step fails, or has too many outcomes: for instance where the algorithm is not
+    for this number of clients."""
     algorithm.outcomes(problem, 1)
     with one_thread():
         _path(problem, algorithm, torch.as_tensor(eta, dtype=problem.dtype), last=1)
@@ -140,7 +140,7 @@ def _fault(algorithm: Algorithm, says: str) -> InputError:
 
 
 def _asked(algorithm: Algorithm, method: str, *given: Any) -> Any:
-    """What a method gives; `InputError` where it fails, or gives a state that is none."""
+    """The result of a method; `InputError` where the method fails, or returns a state of a wrong form."""
     try:
         with torch.no_grad():
             found = getattr(algorithm, method)(*given)

@@ -12,7 +12,7 @@ INNER = re.compile(r"<(\w+), (\w+)>")
 
 
 def nested(node: Any) -> Any:
-    """A rational expression of SymPy as the checker reads it, nothing simplified; ValueError for what is none."""
+    """A rational expression of SymPy as the checker reads it, nothing simplified; ValueError for any other."""
     if node.is_Rational:
         return str(node)
     if node.is_Symbol:

@@ -262,8 +262,7 @@ class _Check:
     def _with_extent(
         self, verdict: Verdict, every: Sequence[Any], sampled: str, left_out: Sequence[tuple[int, int]] = ()
     ) -> Verdict:
-        """The verdict with what was tried and what was not; `InputError` for a bound that is infinite wherever it was
-        tried."""
+        """The verdict with what was tried and what was not; `InputError` if the bound is infinite on all instances."""
         if verdict.instances and verdict.evidence.unbounded == verdict.instances:
             count = f"all {verdict.instances} instances"
             remedy = f"it is infinite on {count} tried and says nothing; give a finite one"
@@ -313,8 +312,7 @@ def record(
     own: Mapping[str, Parameter] = MappingProxyType({}),
     algorithm: Algorithm | None = None,
 ) -> Theorem:
-    """Somebody's own bound as a theorem; its parameters must be known keywords, `own` ones of a family, or numbers of
-    `algorithm`."""
+    """A bound as a theorem, whose parameters are known keywords, `own` ones of a family, or numbers of `algorithm`."""
     own = dict(own)
     for function in filter(None, (bound, conditions)):
         try:

@@ -49,7 +49,7 @@ class Claim:
     """Everything that could refute `theorem`.
 
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
-    evidence; the proof steps of `verify.identities` are certified.
+    evidence; the proof steps of `verification.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it,

@@ -27,7 +27,7 @@ class ClosedForm:
     add: Any
     start: Any
     constants: str = ""
-    """It says in words which expressions the names of constants stand for."""
+    """The expressions that the names of constants stand for, in words."""
 
     def certificates(self) -> list[dict[str, Any]]:
         """The start and the induction step, for the checker; ValueError where no numbers meet the hypotheses."""
@@ -57,7 +57,7 @@ class ClosedForm:
 
 
 def closed_form(record: Theorem) -> ClosedForm | str:
-    """The recursion that a bound solves, or why it is none."""
+    """The recursion that a bound solves, or the reason why none is known."""
     import sympy
 
     if record.bound is None or "T" not in record.bound_keywords:
@@ -76,7 +76,7 @@ def closed_form(record: Theorem) -> ClosedForm | str:
     named = dict[Any, Any]()
 
     def constants(node: Any) -> Any:
-        """The expression in z, with names for what is no polynomial."""
+        """The expression in z, with names for constants that are no polynomials."""
         if node.is_Pow and node.exp.has(T):
             return z
         if node.is_Rational:

@@ -32,9 +32,9 @@ _DRAWN = 4
 _NUMBERS = {"quick": 2e5, "full": 4e6}
 """Numbers that the steps of the instances of one pair may hold, about 0.1 microseconds each."""
 _ALL = 60
-"""How many times as many those of all pairs may hold."""
+"""The same for all pairs together, in multiples of the numbers for one pair."""
 _FEWEST, _MOST = 4, 20
-"""Instances of a pair: fewer than these are none."""
+"""The fewest and the most instances that are brought to a pair, unless they are too expensive."""
 _STEPS = 40
 """Iterations that are taken one by one on a pair, times outcomes of the coins."""
 _PATHS = {"quick": (20, 6), "full": (200, 16)}
@@ -47,10 +47,10 @@ _FEATURES = ("curvature", "minimiser", "direction")
 
 @dataclass
 class Sweep:
-    """What brings the worst instances of `measured` to the other pairs of clients and features.
+    """Brings the worst instances of `measured` to the other pairs of clients and features.
 
-    `found` are those that were measured, `left_out` the pairs that were too expensive, `spent` the numbers that their
-    steps hold.
+    `found` are the measures of the pairs that were tried, `left_out` the pairs that were too expensive, `spent` the
+    numbers that the steps of the instances hold.
     """
 
     theorem: Theorem
@@ -82,8 +82,8 @@ class Sweep:
             yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
 
     def _measure(self, pair: tuple[int, int]) -> tuple[Measure | None, int]:
-        """What measures a pair, None where the algorithm is not for so many clients, and how many instances of it may
-        be measured: none where that is too expensive."""
+        """The measure of a pair, None where it lacks `client` or the algorithm is not for so many clients, and how many
+        of its instances may be measured: 0 where that is too expensive."""
         first, numbers = self.measured[0], _NUMBERS[self.effort]
         given = self.theorem, first.algorithm, pair, first.delta
         if self.client >= pair[0]:
@@ -133,9 +133,9 @@ def _regimes(piece: Evidence) -> np.ndarray:
 
 
 def embedded(values: Values, family: Family, pair: tuple[int, int], turn: int) -> Values:
-    """The instance of another shape with as many clients and features as the family has: of more, those in between are
-    left out; fewer come again, where the start is the minimiser in further features, and these are by turns like the
-    others, like the steepest and like the flattest."""
+    """The instance of another shape, brought to the family's numbers of clients and features: of too many clients the
+    last are left out, of too many features those in between; too few are repeated. In added features the start is the
+    minimiser, and the curvatures are by turns those of the others, the steepest and the flattest."""
     found: Values = {}
     had = np.shape(values["direction"])[1]
     # both ends of a spectrum stay

@@ -154,7 +154,7 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
 
 
 Measured = tuple[np.ndarray, Mapping[str, np.ndarray]] | tuple[np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]
-"""What was measured, the theorem's arguments and, if need be, `hypothesis` of `Evidence` by name."""
+"""The measured values, the theorem's arguments and, if need be, fields of `Evidence` by name, such as `hypothesis`."""
 
 
 def measured_by(

@@ -32,7 +32,7 @@ def whole(number: Any) -> int:
 
 
 def _read(tensor: Tensor) -> np.ndarray:
-    """Its floats."""
+    """The floats of a tensor as multiples of 2^-BITS."""
     return np.array([whole(each) for each in tensor.flatten().tolist()], dtype=object).reshape(tensor.shape)
 
 
@@ -73,19 +73,19 @@ _NUMBERS: Mapping[str, Callable[..., Any]] = {
     "maximum": np.maximum,
     **dict.fromkeys(("mm", "bmm", "mv", "dot"), times),
 }
-"""By torch's name, of arguments that all are numbers; `alpha` multiplies the second one."""
+"""Operations by torch's name, all of whose arguments are numbers; `alpha` multiplies the second one."""
 _OTHERS: Mapping[str, Callable[..., Any]] = {
     "pow": _power,
     "sum": _sum,
     "mean": _mean,
     "amax": lambda one, axes=(), keepdim=False: one.max(axis=tuple(axes) or None, keepdims=keepdim),
 }
-"""Those whose first argument alone is a tensor."""
+"""Operations by torch's name of which only the first argument is a tensor."""
 
 
 class ExactTensors(TorchDispatchMode):
-    """Within it, `shadow(tensor)` holds the multiples of 2^-BITS that a real tensor stands for; its floats where it was
-    made outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
+    """Within this mode `shadow(tensor)` has the multiples of 2^-BITS that a real tensor stands for, its floats if made
+    outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
@@ -95,11 +95,11 @@ class ExactTensors(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """To import torch's compiler takes seconds."""
+        """False, as True would import torch's compiler, which takes seconds."""
         return False
 
     def shadow(self, tensor: Tensor) -> np.ndarray:
-        """Shares its memory as the tensor does, so that views need nothing."""
+        """The shadow of a tensor, which shares memory as the tensor does, so that views need nothing."""
         if not tensor.numel() or not tensor.is_floating_point():
             return _read(tensor)
         storage = tensor.untyped_storage()

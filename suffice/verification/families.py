@@ -29,7 +29,7 @@ from suffice.support.numbers import as_number, as_whole
 from .family import Domain, Values
 
 LARGEST_STEP = 4.0
-"""In units of 1/beta, where no condition limits the step: gradient descent diverges beyond 2/beta."""
+"""The largest step in units of 1/beta where no condition limits it: gradient descent diverges beyond 2/beta."""
 FLATTEST = 2.0**-20
 """The smallest curvature of a family of quadratics, as a share of the largest possible."""
 
@@ -48,7 +48,7 @@ class FamilyInstance:
     arguments: Mapping[str, float] = field(default_factory=dict)
 
     def complete(self) -> FamilyInstance:
-        """Itself with these scalars; `InputError` names what is none."""
+        """The instance with all of these scalars; `InputError` names a value that is of the wrong kind."""
         problem, given = self.problem, self.arguments
         if not hasattr(problem, "stochastic_gradient"):
             raise InputError("problem", type(problem).__name__, "give a problem, such as Quadratics.of(...)")
@@ -83,8 +83,8 @@ class FamilyInstance:
 class ProblemBatch:
     """A `build` whose instances are all of one shape.
 
-    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
-    with T and eta among them.
+    `many` makes all of a batch of values at once: their problems as one (`simulate.problem_batches`), and their
+    arguments (n,) with T and eta among them.
     """
 
     many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
@@ -154,7 +154,7 @@ class ProblemFamily:
                 raise InputError(name, value, "give a function")
 
     def own(self) -> dict[str, Parameter]:
-        """Its own scalars as parameters of a theorem."""
+        """The family's own scalars as parameters of a theorem."""
         return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
 
     def setting(self, values: Mapping[str, Any]) -> FamilyInstance:
@@ -163,7 +163,7 @@ class ProblemFamily:
         return setting if isinstance(self.build, ProblemBatch) else setting.complete()
 
     def built(self, values: Mapping[str, Any]) -> FamilyInstance:
-        """What `build` gives, with the scalars that it states."""
+        """The instance that `build` gives, with no scalars but those that it states; else `InputError`."""
         try:
             setting = self.build(values)
         except InputError:
@@ -306,12 +306,12 @@ class _Quadratics:
 
     @property
     def kinds(self) -> int:
-        """How many Hessians differ."""
+        """The number of Hessians: 1 where all clients share one."""
         return 1 if self.identical else self.clients
 
     @property
     def apart(self) -> bool:
-        """Whether minimisers differ."""
+        """Whether the clients' minimisers differ."""
         return self.clients > 1 and self.identical is not True
 
     @property

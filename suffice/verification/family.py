@@ -28,8 +28,7 @@ _WHOLE = 256
 """Instances that a family may have to be tried whole: fewer than are drawn and searched otherwise."""
 
 BEFORE_EACH: ContextVar[Callable[[], None]] = ContextVar("before each batch", default=lambda: None)
-"""Called before a batch of instances is measured: what it raises ends the check, at a place where nothing is half done.
-"""
+"""Called before a batch of instances is measured: what it raises ends the check, where nothing is half done."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ class Domain:
 
     @cached_property
     def scale(self) -> tuple[float, ...]:
-        """What `_between` takes: its ends, what it grows by, and by which factor, whether it is whole, the zeros."""
+        """The arguments of `_between` after u: low, high, adds, times, integer, and the share of zeros."""
         past = self.high + self.integer
         grows = (0.0, past / self.low) if self.log else (past - self.low, 1.0)
         return (self.low, self.high, *grows, float(self.integer), self.zero)
@@ -98,7 +97,7 @@ class Family:
     arguments: Callable[[Values], Mapping[str, np.ndarray]] | None = None
 
     def evidence(self, values: Values) -> Evidence:
-        """What the instances of `values` measure."""
+        """The evidence that the instances of `values` give; `InputError` without `measure`."""
         if self.measure is None:
             raise InputError("family", self.name, "it measures nothing: give `measure`")
         BEFORE_EACH.get()()
@@ -121,7 +120,7 @@ class Family:
         return self.split(self.numbers(u))
 
     def numbers(self, u: np.ndarray) -> np.ndarray:
-        """The same, (count, k)."""
+        """The same values as numbers (count, k), not yet split by domain."""
         return _between(u, *self._scales)
 
     def split(self, numbers: np.ndarray) -> Values:
@@ -195,7 +194,7 @@ def _block(lots: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _quantiles(sizes: tuple[int, ...], count: int, seed: int) -> np.ndarray:
-    """One call for all domains: entries beyond a domain's size are drawn in vain, calls cost more."""
+    """Quantiles of all domains by one call: entries beyond a domain's size are drawn in vain, calls cost more."""
     u = Randomness(seeds=torch.tensor([seed]), root=0x5EED).uniform(
         iteration=torch.arange(len(sizes))[:, None, None],
         stream=Stream.DATA,

@@ -26,14 +26,14 @@ from .violation_search import search
 _HALVINGS, _WIDEST = 60, 100.0
 _TIMES = 4
 _SCALES = 4
-"""Of kappa and T, from 1 to the largest; those of N are powers of 2."""
+"""The number of scales of kappa and of T, from 1 to the largest; the scales of N are powers of 2."""
 _LEVELS, _POWER = 0.55, 0.8
-"""How many times what ln M gained it gains next, at most where M levels off and at least where it is like a power:
-ln(1 + s/100) is at .6, ln(s) at .78."""
+"""The ratio of a gain of ln M to the gain before: at most the first where M levels off, at least the second where M is
+like a power of s; ln(1 + s/100) is at .6, ln(s) at .78."""
 _NOTHING, _MUCH = 0.03, 0.1
-"""What ln M gains on a scale where it has levelled off, and where it does not."""
+"""The last gain of ln M: at most the first where M has levelled off, at least the second where it goes on growing."""
 _SURE = 0.01
-"""The share of what is measured that rounding may be, of instances that say what is needed."""
+"""The largest rounding, as a share of the measured value, of an instance that counts for the constant."""
 _WORST = 8
 """Instances that are brought to each scale."""
 
@@ -83,7 +83,7 @@ def with_constant(
 
 
 class _InstanceTable:
-    """Instances with what they need: `table` has columns of C, kappa, N and T."""
+    """Instances with the constant that each needs: `table` has columns of C, kappa, N and T."""
 
     def __init__(self, name: str, whole: Theorem, one: Theorem) -> None:
         self.name, self.whole, self.one = name, whole, one
@@ -91,7 +91,7 @@ class _InstanceTable:
         self.values: list[Values] = []
 
     def add(self, piece: Evidence) -> None:
-        """What is needed at the instances of a piece that meet the hypotheses."""
+        """Add the instances of a piece that meet the hypotheses, each with the constant that it needs."""
         needed, given = _needed(self.name, self.whole, piece), piece.arguments
         known = piece.rounding <= _SURE * piece.measured
         rows = np.flatnonzero(piece.counted(self.one) & np.isfinite(needed) & known)
@@ -101,7 +101,7 @@ class _InstanceTable:
         self.values += [{name: value[[row]] for name, value in piece.values.items()} for row in rows]
 
     def scales(self, key: str) -> list[tuple[float, float]]:
-        """Sizes, and what was needed up to each; none where the largest is below 4."""
+        """Sizes, and the constant that was needed up to each; none where the largest size is below 4."""
         size, needed = self.table[key], self.table["C"]
         top = float(np.nan_to_num(size).max(initial=1.0))
         count = round(np.log2(top)) if key == "N" else _SCALES
@@ -109,7 +109,7 @@ class _InstanceTable:
         return [(end, float(needed[size <= end].max())) for end in ends if (size <= end).any()]
 
     def trend(self, key: str) -> tuple[str, str]:
-        """Whether M goes on growing ("+"), levels off ("") or neither is seen ("?"), and its last values."""
+        """The trend of M, "+" if it grows on, "" if it levels off, "?" if neither is seen; and the last values of M."""
         sizes, most = zip(*self.scales(key)[-4:]) if self.scales(key) else ((), ())
         gains = np.diff(np.log(most))
         words = ", ".join(f"{each:.3g} up to {size:.3g}" for size, each in zip(sizes, most))
@@ -121,7 +121,7 @@ class _InstanceTable:
         return ("" if slowest <= _LEVELS else "+" if ratio >= _POWER and gains[-1] >= _MUCH else "?"), words
 
     def worst(self, key: str, size: float) -> list[Values]:
-        """The instances that need most among all that are larger, or a little smaller."""
+        """Up to `_WORST` instances that need the largest constants among those whose `key` is at least size**0.5."""
         needed = np.where(self.table[key] >= size**0.5, self.table["C"], 0)
         _, first = np.unique(-needed, return_index=True)
         return [self.values[at] for at in first[:_WORST]]

@@ -57,7 +57,7 @@ _MODES = [
 ]
 """mu/beta, sigma2, the start's distance, the step's share of its largest (see `moved_inside`) and T."""
 _STEPS_OF_MODES = np.array([0.5, 1.0, 1.5])
-"""eta lambda."""
+"""The values of eta lambda at which an inner eigenvalue lambda is tried first."""
 _BETWEEN = np.array([0.02, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
 _NEAR = np.array([0.25, 0.5, 0.75])
 _CLOSER = 6
@@ -277,7 +277,7 @@ def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: 
 
 
 def scans(domains: Mapping[str, Domain]) -> bool:
-    """Whether instances have eigenvalues to move: those of `families.quadratics` in two dimensions or more."""
+    """Whether instances have eigenvalues to move, as those of `families.quadratics` in two or more dimensions have."""
     return {"curvature", "direction"} <= domains.keys() and domains["direction"].shape[0] > 1
 
 
@@ -315,8 +315,7 @@ def inner_modes(
 
 
 def late(domains: Mapping[str, Domain], longest: int) -> Values:
-    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise
-    or none."""
+    """Some instances at each T of `LATE` up to `longest`: equal or far eigenvalues, start along both, noise or none."""
     return _values(
         domains,
         [

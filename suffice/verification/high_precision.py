@@ -29,11 +29,11 @@ DIGITS, ENOUGH = 50, 5
 PROBED = 15
 """Digits reported at most where factors of the noise, or all numbers, are floats."""
 _MOST_EXACT = 1e6
-"""Products of whole numbers, a few seconds."""
+"""The most products of whole numbers that are made, which takes a few seconds."""
 _FAR = 1e6
-"""Times its estimated rounding, and `ENOUGH` digits beyond what nudges move, a number is far from 0."""
+"""A number is far from 0 at so many times its estimated rounding, and `ENOUGH` digits beyond what nudges move."""
 _SAFETY = 2.0**4 * 2.0**-53 / NUDGE
-"""What the rounding of floats may move, of what nudges move."""
+"""The most that the rounding of floats may move a value, in multiples of what nudges move it."""
 
 
 def measured(
@@ -76,7 +76,7 @@ def measured(
 
 
 def _products(engine: MomentPowers, iterations: int, form: QuadraticForm) -> float:
-    """About as many products of numbers as the engine takes."""
+    """Roughly the number of products of numbers that the engine makes."""
     steps = [maps for block in engine.blocks(iterations) for _, taken in block for maps in taken]
     kinds, size = (
         sum(1 + maps.weights.shape[-1] for maps in steps),

@@ -45,8 +45,8 @@ def cached(make: Callable[Given, Found]) -> Callable[Given, Found]:
 
 
 def once(algorithm: Algorithm, asked: tuple[Any, ...], make: Callable[[], Found]) -> Found:
-    """What `make` finds of one of the library's own algorithms and what is `asked` of it, made once in a process where
-    its options are plain: whoever checks, checks again."""
+    """The result of `make` for `asked`, a question about an algorithm. It is made once in a process if the algorithm is
+    the library's own and its options are plain, as checks are often repeated."""
     plain = all(isinstance(each, bool | int | float | str | Tensor) for each in vars(algorithm).values())
     if not plain or not type(algorithm).__module__.startswith("suffice."):
         return make()

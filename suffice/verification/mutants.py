@@ -69,7 +69,7 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
 
     @cache
     def names() -> list[str]:
-        """To word a change takes as long as to make and evaluate it, and only survivors are named."""
+        """The wordings of all changes, made on demand: one takes as long as its change, and only survivors need it."""
         given: list[str] = []
         with sympy.evaluate(False):
             for name, words, _ in found:

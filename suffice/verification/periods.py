@@ -16,8 +16,7 @@ _WORST = [Outcome.VACUOUS, Outcome.HOLDS, Outcome.VALID, Outcome.INCONCLUSIVE, O
 
 
 def over_periods(judged: Callable[[Any], Verdict], algorithm: Any, interval: Any) -> Verdict:
-    """The worst of the verdicts on the algorithm with periods (low, high), both ends and two between them; on itself
-    where none is given."""
+    """The worst of the verdicts at four periods from low to high; the one on `algorithm` itself without an interval."""
     if interval is None:
         return judged(algorithm)
     inside = isinstance(interval, tuple | list) and len(interval) == 2

@@ -38,7 +38,7 @@ SHAPES = {
 }
 """(clients, features) of the families that are drawn from unless one is given."""
 ZEROS = ("e0", "sigma2", *sorted(GROWING))
-"""What may be 0 in the families of the library."""
+"""The scalars that may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
 LETTERS = {
@@ -50,26 +50,26 @@ LETTERS = {
     "P": "participants", "S": "participants", "M_V": "noise_factor", "A": "noise_excess",
     **dict.fromkeys(("rho", "M_G", "B"), "lambda *, noise_factor: 1 + noise_factor"),
 }  # fmt: skip
-"""What letters of papers often mean here."""
+"""The scalars, or functions of them, that letters of papers often mean here."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 _STEPPED_LATE = 1010
-"""The same, and where no two steps are alike, of a few instances."""
+"""The largest T of a few instances in these cases, and where no two steps are alike."""
 
 _LARGEST_STATE, _SQUARINGS = 260, 28
 """Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128; and how many
 products of such matrices these powers take."""
 _SCANNED = 3
-"""How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
+"""The number of families of two or three dimensions that are scanned: an eigenvalue acts alone, so few suffice."""
 _WIDE = 4.0
-"""Times what a bound loses in float64 that is allowed for: its wrong variants lose about as much."""
+"""The rounding allowed for, in multiples of what a bound loses in float64: its wrong variants lose about as much."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
+    """The quantity `forms` of `client` under `algorithm`, whose assumptions were tested with the result `tested`.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `candidates`; and T up to `late`.
+    `scan`: sharp instances also have eigenvalues where the quantity is extreme, see `inner_modes`; and T up to `late`.
     `reach`: see `reach_on`.
     """
 
@@ -107,7 +107,7 @@ class Measure:
         )
 
     def _sharp(self, theorem: Theorem) -> Values:
-        """The family's, with those of `scan` and `late`."""
+        """The family's sharp instances, with those of `scan` and `late`."""
         domains = self.problems.domains
         assert self.problems.sharp is not None
         pieces = [self.problems.sharp()]
@@ -123,7 +123,7 @@ class Measure:
 
     @property
     def samples(self) -> bool:
-        """Whether a measured number is a matter of chance, and dear."""
+        """Whether a measured number is random, and expensive."""
         return False
 
     def settings(self, theorem: Theorem, values: Values) -> list[FamilyInstance]:
@@ -176,8 +176,8 @@ class Measure:
     def _measured(
         self, theorem: Theorem, problems: Any, eta: Any, T: np.ndarray, asked: Evidence
     ) -> tuple[np.ndarray, np.ndarray, bool | np.ndarray]:
-        """What is measured of the instances that are asked for, NaN where it is not known, what rounding may change of
-        it, and whether it is no matter of chance."""
+        """The measured values of the instances that are asked for, NaN where they are unknown, how far rounding may
+        change them, and whether they are exact rather than random."""
         scalars = scalars_of(self.forms.form.scalars, asked.arguments)
         given = {"cycle": self.cycle(int(T.max())), "client": self.client, "form": self.forms.form, "scalars": scalars}
         measured, rounding = expected_values(problems, self.algorithm, eta=eta, iterations=T, **given)
@@ -185,8 +185,8 @@ class Measure:
         return np.where(np.isfinite(measured) & np.isfinite(rounding), measured, np.nan), rounding, True
 
     def exactly(self, setting: FamilyInstance, *, rough: bool = False) -> tuple[Any, int]:
-        """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good; if `rough`, a
-        few are enough."""
+        """The measured value of an instance, an mpmath number of 50 digits, and how many of these digits are good; if
+        `rough`, a few are enough."""
         eta = steps(self.algorithm, setting.eta, setting.arguments, setting.iterations)
         return high_precision.measured(
             cast(QuadraticProblem, setting.problem),
@@ -212,7 +212,7 @@ class Measure:
 
 
 def meant_by(letter: str) -> str:
-    """A hint, "" for a letter that is not often used."""
+    """A hint at the scalar that a letter of papers means; "" for a letter that is not often used."""
     means = LETTERS.get(letter, "")
     means = means if means.startswith("lambda") or not means else f'"{means}"'
     return f'did you mean names={{"{letter}": {means}}}? ' if means else ""
@@ -283,7 +283,7 @@ def measured_family(
 
 
 ROUNDS = {"R": "period", "K": "period", "participants": "participants"}
-"""What a bound of rounds takes, and what the algorithm calls it."""
+"""The scalars of a bound of rounds, with the name that the algorithm has for each."""
 
 
 def constants(
@@ -370,7 +370,7 @@ def prepared(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily, own: ProblemFamily | None, delta: Any = None
 ) -> ProblemFamily:
     """The family with all scalars that the theorem asks for, those of the mean loss where its quantity is of that, and
-    levels; without noise that is not isotropic where that is not asked for. `own` is None where it is the library's."""
+    levels; its noise is isotropic where the bound counts on that. `own` is None for a family of the library."""
     forms, scalars = form_of(theorem), constants(theorem, algorithm, own, delta)
     if forms.mean_loss or forms.apart:
         family = of_mean_loss(family, *([] if forms.mean_loss else APART))
@@ -394,13 +394,13 @@ def shaped(
 
 
 def _size(problem: QuadraticProblem, algorithm: Algorithm, forms: Composed) -> int:
-    """Numbers whose moments are followed."""
+    """The number of variables whose moments are followed."""
     return origin(problem, algorithm)[2].numel() + forms.form.mean * (problem.clients * problem.features + 1)
 
 
 def squares(problem: QuadraticProblem, algorithm: Algorithm, tested: Assumptions, forms: Composed) -> tuple[bool, int]:
-    """Whether the map of a cycle of steps is squared, and how many outcomes its coins have: noise that depends on the
-    state costs as much as two."""
+    """Whether the map of a cycle of steps is squared, and how many outcomes its coins have, twice as many where noise
+    depends on the state, which costs as much."""
     coins = max((len(algorithm.outcomes(problem, each.iterations[0])) for each in tested.cycle.blocks), default=1)
     coins *= 2 if forms.growing else 1
     many = coins > 1 and entries(_size(problem, algorithm, forms)) > MOST_ENTRIES
@@ -411,7 +411,7 @@ M = TypeVar("M", bound=Measure)
 
 
 def of_shapes(shapes: Collection[tuple[int, int]], client: int, measure: Callable[[tuple[int, int]], M]) -> list[M]:
-    """What measures the quantity of `client` in each shape (clients, features) that the algorithm is for."""
+    """The measures of the quantity of `client` in each shape (clients, features) that the algorithm is for."""
     found, most = list[M](), max(clients for clients, _ in shapes)
     refused = InputError("client", client, f"give 0 to {most - 1}, or a family of more")
     for shape in shapes:
@@ -436,8 +436,8 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
 
 
 def reach(algorithm: Algorithm, clients: int, iterations: int) -> float:
-    """How many times as large as the largest step taken in some iterations eta is; 1 where it is smaller, or where the
-    models do not move.
+    """The ratio of eta to the largest step taken in some iterations; 1 where eta is smaller, or where the models do not
+    move.
 
     Where all gradients are 1 a model moves by its step in each iteration: eta of gradient descent, eta/(1 + t0) at most
     where the steps are eta/(t + t0). So eta = reach/beta is what makes the algorithm take a step of 1/beta.
@@ -459,7 +459,7 @@ def reach(algorithm: Algorithm, clients: int, iterations: int) -> float:
 
 
 def alike(theorem: Theorem) -> bool:
-    """Whether clients of one loss are all that the theorem is about: not where it asks how far they are apart."""
+    """Whether the theorem is about clients of one loss alone: it takes no scalar that says how far they are apart."""
     return not APART & {parameter.name for parameter in theorem.parameters}
 
 
@@ -476,7 +476,7 @@ def shape_of(problems: ProblemFamily) -> tuple[int, int]:
 
 
 def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int) -> bool:
-    """Whether second moments of a linear algorithm say all about the quantity on the family's instances."""
+    """Whether second moments of a linear algorithm determine the quantity on the family's instances."""
     if family is not None:
         problem = typical(family, Local())[0]
         try:

@@ -36,8 +36,8 @@ _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "ti
 
 @dataclass(frozen=True, kw_only=True)
 class Composed(Quantity):
-    """A quadratic form. `isotropic`: where noise is. `apart`: whether the bound takes constants that say how far
-    clients are apart; `growing`: which of those by which noise grows."""
+    """A quadratic form. `isotropic`: whether noise has to be isotropic; `apart`: whether the bound takes constants that
+    say how far clients are apart; `growing`: those of its constants by which noise grows."""
 
     form: QuadraticForm
     isotropic: bool = False
@@ -49,7 +49,7 @@ class Composed(Quantity):
 
     @property
     def mean_loss(self) -> bool:
-        """Whether e0 and distance2 are those of the clients' mean loss: what is of no loss follows the bound."""
+        """Whether e0 and distance2 are those of the clients' mean loss; for a form of no loss `apart` decides."""
         return self.form.mean_loss or (self.apart and (self.form.of == "consensus" or callable(self.form.of)))
 
     def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Composed(Quantity):
 
 
 def scalars_of(names: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of these names; `InputError` for one that the family does not give."""
+    """The arguments of these names; `InputError` for one that the family does not give."""
     for name in names:
         if name not in arguments:
             raise InputError("parameter", name, f"the family gives {', '.join(arguments)}")
@@ -130,7 +130,7 @@ def _word(field: str, given: Any, known: Any, more: str = "") -> None:
 
 
 def _iterates(over: Any, until: str) -> Any:
-    """What `QuadraticForm.over` is."""
+    """The value of `QuadraticForm.over` that `over` means; `InputError` where it means none."""
     if over == "mean iterate":
         return "suffix", 0
     if isinstance(over, tuple):
@@ -175,7 +175,7 @@ def words(form: QuadraticForm) -> str:
 
 
 def form_of(theorem: Theorem) -> Composed:
-    """What its quantity is of second moments; `InputError` where they do not determine it."""
+    """The theorem's quantity as a form of second moments; `InputError` where they do not determine the quantity."""
     found = composed(theorem.quantity)
     taken = {each.name for each in theorem.parameters} | {*found.form.scalars}
     return replace(found, apart=not APART.isdisjoint(taken), growing=GROWING & taken)

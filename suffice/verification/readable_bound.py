@@ -218,7 +218,7 @@ def _numbers(result: Any, shape: tuple[int, ...] = (), place: int = 0) -> list[f
 
 
 def _alike(one: list[float], other: list[float], tolerance: float) -> bool:
-    """Equal but for a share of their size; what is no number is equal to itself."""
+    """Whether two lists are equal up to `tolerance`, a share of the larger number; a NaN is equal to a NaN."""
     with np.errstate(all="ignore"):
         return len(one) == len(other) and all(
             x == y or (x != x and y != y) or abs(x - y) <= tolerance * max(abs(x), abs(y)) for x, y in zip(one, other)

@@ -75,7 +75,7 @@ class Polynomial(dict):  # {((name, power), ...): coefficient}, without zeros
         return {at: int(c * common) for at, c in values.items()}
 
     def check(self, box, tree, least=0):
-        """It is >= 0 (least 0) or > 0 (1) on a box; a tree lists halvings in preorder: the letter of a side, or "."."""
+        """Require p >= 0 (least 0) or p > 0 (1) on a box; a tree lists halvings in preorder: a side's letter or "."."""
         require(len(tree) <= 2 * LEAVES, "a tree has too many leaves")
         waiting = [self.bernstein(box)]
         for letter in tree:
@@ -183,7 +183,7 @@ def check_box(claim, proof):
 
 
 def inequalities(claim):
-    """What start and induction step of a recursion ask for on its box, in order."""
+    """The pairs with left <= right that the start and the induction step of a recursion need on its box, in order."""
     z, bound, rho, move, first, start = (claim[name] for name in ("z", "bound", "rho", "move", "first", "start"))
     upper, (low, high) = {"upper": True, "lower": False}[claim["direction"]], claim["box"][z]
     wanted, more = [(low, first), (first, high), (low, move), (move, high), (0, rho)], claim.get("add")

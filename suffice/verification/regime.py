@@ -27,13 +27,13 @@ USED = 0.5
 FORGOTTEN = 5e-3
 """The largest part by which the bound grows when start and bias are doubled, unless as little stays without noise."""
 AHEAD = 10.0
-"""The start is at least so many times the bound, and the precision."""
+"""The least ratio of the start to the bound, and to the precision."""
 TELLING = 0.5
 """The largest bound of a probability: near 1 it is attained by saying nothing."""
 STEP = 0.2
 """The largest step in units of 1/beta: noise is what steps are lowered for."""
 LONG, LONGEST = 1000, 30000
-"""Iterations."""
+"""The least number of iterations in the regime, and the largest."""
 FACTOR = 2.0
 """C of the decreasing steps C/(mu (t + gamma))."""
 
@@ -50,8 +50,8 @@ _SILENT, _FAR = 1e-9, 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class Sharpness:
-    """Where alone the worst ratio of a record is reached (`attained`, see `where_attained`), and what is left of it in
-    the regime: the largest measured/bound, None where no instance was found there.
+    """The simple cases in which alone a record's worst ratio is reached (`attained`, see `where_attained`), and the
+    largest measured/bound in the regime, None where no instance was found there.
 
     `parts` are the parts of the regime that the record's parameters have, `lacks` says which it does not have (both are
     empty where nothing was searched), and `at` are the arguments where the ratio is reached.
@@ -90,8 +90,8 @@ def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class Part(NamedTuple):
-    """A part of the regime in words, what a record lacks that it does not concern ("" where that goes without saying),
-    whether it does, and pairs (value, limit) of instances and their bounds: inside no value is above its limit."""
+    """A part of the regime in words, what a record lacks if the part does not concern it ("" where that goes without
+    saying), whether it does, and pairs (value, limit) from evidence and bounds: inside no value is above its limit."""
 
     words: str
     lack: str
@@ -114,7 +114,7 @@ class RegimeParts:
         self.long = bool(self.noise) and "T" in theorem.bound_keywords
 
     def parts(self) -> tuple[Part, ...]:
-        """All of them, those that do not concern the record among them."""
+        """All parts of the regime, also those that do not concern the record."""
         noise = f"noise takes up {USED:.0%} or more of the step's limit"
         # noise limits a step of given size, and is in a number of such steps through it
         given_step = bool(self.precision) and "eta" in self.names and not self.long
@@ -147,7 +147,7 @@ class RegimeParts:
         return replace(found, arguments={**given, **{name: _SILENT * np.asarray(given[name]) for name in self.noise}})
 
     def _step(self, found: Evidence) -> Any:
-        """In units of its limit without noise."""
+        """The step in units of its limit without noise."""
         given = found.arguments
         if "reach" in self.names:
             return given["reach"]
@@ -161,7 +161,7 @@ class RegimeParts:
         return [(USED, np.maximum(np.max(np.broadcast_arrays(0.0, *used), axis=0), 1e-300))]
 
     def _silent(self, found: Evidence, bound: np.ndarray) -> Iterator[tuple[Any, Any]]:
-        """What stays without noise, and what start and bias add."""
+        """The share of the bound that stays without noise, and the one that start and bias add, each with its limit."""
         given, theorem = found.arguments, self.theorem
         rest = np.nan_to_num(np.abs(self.silenced(found).bound(theorem)) / bound, nan=1.0)
         yield rest, REST

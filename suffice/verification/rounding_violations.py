@@ -22,10 +22,10 @@ DIGITS = 50
 FLOAT_DIGITS = 15
 """Digits reported of what comes from float64."""
 _WORKING = 400
-"""Digits asked for: differences of large numbers that leave 1e-300 keep `DIGITS` of them."""
+"""Digits of the calculation: differences of large numbers that leave 1e-300 keep `DIGITS` of these."""
 _SAME_SLOPE = 0.05
 _MOST = 64
-"""Suspects of one batch that are looked at: where rounding decides the worst of so many, it decides the rest."""
+"""The most suspects of one batch that are looked at: where rounding decides all of these, it decides the rest."""
 _MOST_MEASURED = 8
 _CLEAR = 1e-3
 _NUDGES = 0.009 * 8.0 ** -np.arange(15)
@@ -60,7 +60,7 @@ def without_rounding(
 ) -> Evidence:
     """The evidence without those instances that speak against the bound by rounding alone.
 
-    The worst come first, until one is confirmed: that one decides, whatever the others are. `again(row, clear)`
+    The worst come first, until one is confirmed as a violation; the others then do not matter. `again(row, clear)`
     measures an instance at more digits, few where the violation is `_CLEAR`.
     """
     bound = evidence.bound(theorem)
@@ -129,8 +129,8 @@ def _exact(theorem: Theorem, arguments: Mapping[str, Any]) -> Any:
 
 
 def _in_digits(theorem: Theorem, arguments: Mapping[str, float]) -> bool:
-    """Whether a function keeps mpmath numbers to the end: one that makes floats of some does not see them change by
-    2^-90. The instance itself is not asked: it may lie where the function jumps."""
+    """Whether the bound keeps mpmath numbers to the end: a function that makes floats of some does not see a change by
+    2^-90. The slope at the instance itself is not used: the function may jump there."""
     import mpmath
 
     names = [name for name, value in arguments.items() if name in _REAL or value % 1]

@@ -61,13 +61,13 @@ _NORMALS = 3e7
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
 _ROUNDING = 16.0
-"""How many times as far as the disturbed path (256 units in the last place per iteration) rounding may lead."""
+"""The largest rounding, in multiples of the disturbed path's deviation (256 units in the last place per iteration)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
-    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
+    its lower confidence bound (the upper one of a lower bound). With `delta`: the quantile at 1 - delta (or delta).
     `held`: see `expected_by_sequences`; empty where something else than listed outcomes is drawn."""
 
     paths: int
@@ -127,11 +127,11 @@ class PathMeasure(Measure):
         return measured, rounding, certain
 
     def _floor(self, problem: Any, scalars: Mapping[str, float]) -> float:
-        """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no
-        disturbed path tells. Elsewhere the last places are a share of the quantity, which `AGREEMENT` covers.
+        """How far rounding of the models changes the quantity where it is least, for instances where coins are tossed
+        and no disturbed path tells. Elsewhere rounding is a share of the quantity, which `AGREEMENT` covers.
 
-        An excess is least at the clients' own optima, consensus where all models agree. There it is its change when
-        the models move that counts, all alike or each its own way.
+        An excess is least at the clients' own optima, consensus where all models agree. The result is the largest
+        change of the quantity there when the models move, all alike or each its own way.
         """
         optima = problem.optimum[None]
         size = NUDGE * torch.maximum(optima.abs().amax(), problem.start.abs().amax())
@@ -283,7 +283,7 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
 
 
 def left_open(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
-    """What a verdict by paths leaves open."""
+    """The questions that a verdict by paths leaves open, in words."""
     few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
     few = few if measured[0].held and measured[0].delta is None else ""
     if theorem.direction == "lower" and measured[0].delta is None:

@@ -20,8 +20,8 @@ from .readable_bound import adapted, renamed
 
 
 def series(field: str, function: Callable[..., Any], remedy: str) -> Callable[..., np.ndarray]:
-    """Of a function of t, T and scalars: its values at t = 0, ..., T, or at as many as `count` says, from T and scalars
-    alone. `InputError` names `field`."""
+    """Turn a function of t, T and scalars into one of T and scalars that returns all values at t = 0, ..., T, or at the
+    first `count` numbers t. `InputError` names `field`."""
     served, own = adapted(function), inspect.signature(function).parameters
     names = [name for name in own if name not in ("t", "T")]
 
@@ -55,8 +55,8 @@ _STEP = "give a function of t = 0, 1, ... (the step from theta_t), T and scalars
 
 @dataclass(kw_only=True)
 class Scheduled(Wrapper):
-    """An algorithm whose step from theta_t is `given` at t, T and scalars of the instance. It is given all of them in
-    the place of eta, the last one for whatever comes later."""
+    """An algorithm whose step from theta_t is `given` at t, T and scalars of the instance. `step` takes all of them in
+    the place of eta; the last one serves all later iterations."""
 
     of: Algorithm
     given: Callable[..., Any]
@@ -75,8 +75,8 @@ class Scheduled(Wrapper):
 
 
 def with_steps(step: Callable[..., Any], names: Mapping[str, Any], *given: Any) -> dict[str, Any]:
-    """`names` where eta is a step that is set from scalars alone; `InputError` where the functions `given` take eta and
-    the step changes, and has none."""
+    """`names`, where the function `step` stands for eta if it takes scalars alone; `InputError` if it takes t and no
+    eta itself, but a function in `given` takes eta."""
     takes = inspect.signature(step).parameters
     if "eta" in takes:
         return dict(names)
@@ -95,8 +95,8 @@ def steps(
     algorithm: Algorithm, eta: Any, arguments: Mapping[str, Any], count: int,
     inside: Callable[[], np.ndarray] = lambda: np.zeros(1, dtype=bool),
 ) -> Any:  # fmt: skip
-    """What `step` is given at instances with these scalars (n,): eta, or (n, count) scheduled steps, 0 where they are
-    no steps. `InputError` where that is so `inside` the conditions (n,), before T."""
+    """The eta for `algorithm.step` at instances with these scalars (n,): `eta`, or scheduled steps (n, count), with 0
+    for those that are negative or not finite. `InputError` for such a step before T `inside` the conditions (n,)."""
     if not isinstance(algorithm, Scheduled):
         return eta
     for name in algorithm.scalars:

@@ -20,14 +20,13 @@ from .violation_search import search
 
 _SPENT = {"draws": 160, "restarts": 6, "ascents": 14}
 _FEW = 10
-"""A family whose T stays below follows every path, which takes exponentially long: it cannot be asked for long ones."""
+"""A family whose T stays below this number follows every path, which takes exponentially long: T cannot be raised."""
 _BATCH = 256
 """Instances that are measured at a time: some families keep every step."""
 
 
 def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) -> Sharpness:
-    """The ratio by a short search over the instances of every family of the claim: a pure function of the root; beside
-    what is `known`."""
+    """The `Sharpness` of a claim: `known` with the ratio that a short search finds, a pure function of the root."""
     theorem = claim.theorem
     parts, lacks = parts_of(theorem)
     best, at = -1.0, None
@@ -46,8 +45,7 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
 
 
 def _narrowed(theorem: Theorem, family: Family) -> Family | None:
-    """The family with kappa, T and C in the regime, and a measured value that leads there; None where it has no long
-    paths."""
+    """The family with kappa, T and C in the regime and a measured value that leads there; None without long paths."""
     has, domains = RegimeParts(theorem), dict(family.domains)
     if has.kappa and "kappa" in domains:
         domains["kappa"] = Domain(low=KAPPA, high=KAPPA)

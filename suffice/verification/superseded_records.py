@@ -17,7 +17,7 @@ from .family import Domain, Family, Values
 
 
 def superseded(theorem: Theorem) -> Claim:
-    """The claim that a superseded bound is what its record says of the sharper one, which holds wherever it does."""
+    """The claim that a superseded bound is to the sharper one as its record says, and has no wider conditions."""
     sharper = theorem.superseded_by
     assert sharper is not None
     new = find(sharper.key)

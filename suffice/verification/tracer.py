@@ -42,10 +42,10 @@ _SAFE = [
 ]  # fmt: skip
 _SAFE += [each for each in vars(builtins).values() if isinstance(each, type) and issubclass(each, BaseException)]
 _KNOWN = {id(each): each for each in (*_SAFE, *filter(callable, vars(math).values()))} | {id(np.float64): float}
-"""They do arithmetic with tracers, or ask them."""
+"""The callables, by id, that do arithmetic with tracers or ask them questions, which they refuse."""
 _PLAIN = (bool, int, float, complex, str, Fraction, type(None), type(...))
 _INSTRUCTIONS = {"PUSH_EXC_INFO": "it catches exceptions", "IS_OP": "it asks which object a value is"}
-"""What no object can refuse: numbers may fail where tracers do not (1 / 0), and `max` may return its own argument."""
+"""Instructions no object can refuse: numbers may fail where tracers do not (1 / 0), `max` may return its argument."""
 _LOOKING = {"gi_frame", "cr_frame", "ag_frame", "tb_frame", "format", "format_map"}
 """Attributes by which code sees who calls it, or reads further attributes, as all do that begin and end with "__"."""
 
@@ -278,7 +278,7 @@ class Formula(Copy):
         return super().names(code)
 
     def lifted(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """One that takes tracers too."""
+        """`function`, made to take tracers too."""
 
         def called(*values: Any, **named: Any) -> Any:
             if any(type(each) is Tracer for each in (*values, *named.values())):

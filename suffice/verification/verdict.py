@@ -18,7 +18,7 @@ from .evidence_summary import EvidenceSummary
 from .regime import Sharpness
 
 _LINE = 110
-"""Characters of each half of a `repr`: pytest cuts what is longer than 240 in the middle."""
+"""Characters of each half of a `repr`: pytest cuts a text longer than 240 characters in the middle."""
 
 _WIDTH = 79
 """Characters of a line where there is no terminal."""
@@ -130,8 +130,7 @@ class Verdict:
 
     @property
     def expected(self) -> bool:
-        """A corrected statement, or a printed one that its record calls true, holds; any other printed one is violated
-        or vacuous."""
+        """A corrected statement, or a printed one called true by its record, holds; others are violated or vacuous."""
         if self.theorem.guarantee or self.theorem.true_as_printed:
             return self.holds
         return self.outcome in (Outcome.VIOLATED, Outcome.VACUOUS)
@@ -165,8 +164,8 @@ class Verdict:
 
     @property
     def _lines(self) -> list[str]:
-        """What was found, and below it what it means, the violation, where numbers that look odd come from, what was
-        tried and, of a bound that stands, what was not."""
+        """The lines of the verdict: what was found, what that means, the violation, where numbers that look odd come
+        from, what was tried and, of a bound that stands, what was not."""
         left_out = self.not_tried if self.outcome is not Outcome.VIOLATED else ""
         told = {"proof": self.proof, "tried": self.tried, "not tried": left_out}
         found = [
@@ -210,7 +209,7 @@ class Verdict:
 
     @property
     def judgement(self) -> str:
-        """What the outcome of a bound that stands means: which variants survive, where it may be improved; else ""."""
+        """The meaning of the outcome of a bound that stands, with the variants that survive; "" of another bound."""
         if not self.evidence.instances:
             return ""
         faults, left = self.variants.faults, self.variants.standing
@@ -282,7 +281,7 @@ class Verdict:
             yield f"from numbers alone (no formula can be read: {why}): wrong variants change keywords, not terms"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML that a notebook shows."""
         claim = "" if self.theorem.key.startswith("own/") else f"{self.theorem.key} ({self.theorem.edition})"
         return html.listed([*filter(None, [claim]), *self._lines])
 
@@ -292,7 +291,7 @@ INSTANCE = ("eta", "mu", "beta", "sigma2", "e0", "T", "N", "d")
 
 
 def unused(given: Mapping[str, float], taken: Collection[str]) -> dict[str, float]:
-    """Those of `INSTANCE` that an instance has and a bound does not take."""
+    """The scalars of `INSTANCE` that an instance has and a bound does not take."""
     rest = {name: float(given[name]) for name in INSTANCE if name in given and name not in taken}
     return {name: value for name, value in rest.items() if name not in ("N", "d") or value > 1}
 

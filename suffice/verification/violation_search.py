@@ -75,7 +75,7 @@ class _Points(NamedTuple):
         return _Points(*(each[index] for each in self))
 
     def best(self, count: int, some: np.ndarray) -> _Points:
-        """The best of some."""
+        """The `count` best points, first those where `some` is true."""
         return self.rows(np.argsort(np.where(some, -self.score, 1.0), kind="stable")[:count])
 
 
@@ -103,7 +103,7 @@ class _Climb:
         return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart.reshape(len(u), -1).max(1))
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
-        """Climb so many steps from the points; of points that are the same one climbs."""
+        """Climb `ascents` steps from the points; of equal points only one climbs."""
         _, first, again = np.unique(points.u, axis=0, return_index=True, return_inverse=True)
         best = points.rows(first)
         idle = np.zeros(len(first), dtype=int)
@@ -160,7 +160,7 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     """
 
     def violates(values: Values, undefined: bool) -> bool:
-        """By numbers or, with `undefined`, because the bound is no number."""
+        """Whether the values violate the theorem, by numbers or, if `undefined`, as the bound is no number there."""
         evidence = family.evidence(values)
         with np.errstate(all="ignore"):
             ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)

@@ -27,7 +27,7 @@ FURTHEST = 1.5
 
 
 def widened(theorem: Theorem, name: str, factor: float) -> Theorem:
-    """The theorem with the right side of one condition `factor` times as far away; the same where it has none such."""
+    """The theorem with the right side of one condition `factor` times as far away; unchanged without this condition."""
     conditions: Callable[..., Any] = theorem.conditions
 
     @wraps(conditions)
@@ -64,8 +64,7 @@ _DRAWS = 16
 
 
 def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *, root: int) -> Verdict:
-    """The verdict with loosened conditions counted as variants and the surviving ones named; VALID where any variant
-    survives."""
+    """The verdict with loosened conditions counted as variants, survivors named; VALID where any variant survives."""
     count, left, unreached = 0, [], dict[str, None]()
     family = measured[0].family(theorem)
     for name in sides(theorem, family.evidence(family.draw(2, seed=0)).arguments):

@@ -44,9 +44,11 @@ def test_models_are_those_of_a_dense_solve(network):
     outside = np.eye(3) - within @ S
     own = within + outside @ found.spread[0] @ outside.T
     np.testing.assert_allclose(own, covariance[3:6, 3:6], rtol=1e-9)
-    about, uncertain = found.uncertainty
+    apart, uncertain = found.uncertainty()
     np.testing.assert_allclose(uncertain[0, 1], np.trace(S @ own), rtol=1e-9)
-    np.testing.assert_allclose(about[0, 1], within + within @ S @ found.spread[0] @ S @ within, rtol=1e-9)
+    every = [root @ inverse @ root.T for inverse in found.given.inverse[0]]
+    moved = [V @ S @ found.spread[0] @ S @ V for V, S in zip(every, found.given.second[0])]
+    np.testing.assert_allclose(apart[0], np.sum(every, axis=0) + np.sum(moved, axis=0), rtol=1e-9)
 
 
 def test_shares_are_derivatives_and_add_to_one(network):

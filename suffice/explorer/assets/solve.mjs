@@ -55,7 +55,6 @@ export function departures(at, values, except) {
 
 // The exact value of a curve at x; null between its points.
 export function exactAt(curve, x) {
-  if (!curve) return null;
   const index = curve[0].findIndex(point => Math.abs(point - x) <= 1e-9 * Math.abs(x));
   return index < 0 ? null : curve[1][index];
 }

@@ -134,5 +134,4 @@ export class Tree {
       if (getComputedStyle(this.root).display !== "none") entry.button.scrollIntoView({ block: "nearest" });
     }
   }
-
 }

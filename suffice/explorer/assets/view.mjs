@@ -104,7 +104,9 @@ export class View {
       slider(parameter, this.state.values[parameter.name], value => this.set(parameter.name, value)),
     );
     const move = make("section", { className: "move" }, make("h3", {}, "Move"), ...this.sliders.map(one => one.box));
-    return [make("div", { className: "columns" }, this.picture(record), move, this.notes()), ...rest, this.takeaway()];
+    this.text = make("pre", {});
+    const away = make("details", {}, make("summary", {}, "In Python, at the command line and in LaTeX"), this.text);
+    return [make("div", { className: "columns" }, this.picture(record), move, this.notes()), ...rest, away];
   }
 
   // The value, and the plot, in which a hand may move what it is drawn against.
@@ -292,12 +294,6 @@ export class View {
   known() {
     const told = (this.state.erratum?.inputs ?? []).map(([name, text]) => [name, Number(text)]);
     return { ...Object.fromEntries(told.filter(([, number]) => Number.isFinite(number))), ...this.state.values };
-  }
-
-  // What people take away.
-  takeaway() {
-    this.text = make("pre", {});
-    return make("details", {}, make("summary", {}, "In Python, at the command line and in LaTeX"), this.text);
   }
 }
 

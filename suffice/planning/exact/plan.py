@@ -26,13 +26,13 @@ from .weights import HORIZON, POOLED, STEADY, Rates, fastest, fastest_alone, fas
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
 SETTLED = 1e-3
-"""Of the precision: a curve that stays so close to its floor for half of what is followed is taken to be there."""
+"""A curve is taken to be at its floor once its distance is at most this share of the precision for half of a part."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
 PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 LENGTHS, HALVED = (1.0, 0.8), 0.5 ** np.arange(1, 5)
-"""Of the rates of a model, and of those where none of these arrives in time."""
+"""Multiples of the rates of a model that are tried, and fractions of the first where none of these arrives in time."""
 BY_ROWS = "rates of a model with identity Hessians, their times exact by passes over rows; floor not looked for"
 NEVER = "no constant weights and step tried arrive within {:,} iterations"
 
@@ -45,7 +45,7 @@ def exact_plans(
     schedule: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    """Of every client together with peers and alone, at precisions (N,) of its own [loss].
+    """The plans of every client, together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
     schedule      look for three stages that are faster than constant rates, too; not by rows
@@ -68,7 +68,7 @@ def exact_plans(
 
 
 class _Coordinates:
-    """What the clients may choose from to complete their `plans`."""
+    """The coordinates that the clients may choose from to complete their `plans`."""
 
     def __init__(self, moments: GradientMoments, plans: Sequence[ConstantPlan], precondition: bool) -> None:
         self.moments, self.plans, self.precondition = moments, plans, precondition
@@ -84,15 +84,15 @@ class _Coordinates:
         return {name: self.moments if name == "none" else self.moments.in_basis(self.shared[name]) for name in names}
 
     def joint(self, i: int) -> dict[str, ExactRecursion]:
-        """Of client i with all its peers."""
+        """The recursions of client i with all its peers, by the names of their coordinates."""
         bases = own_bases(self.moments, i) if self.precondition and not self.many else {}
         own, unit = {name: self.moments.in_basis(basis) for name, basis in bases.items()}, self.plans[i].epsilon
         everybody = self.everybody | own
         return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 
     def alone(self, i: int) -> tuple[dict[str, ExactRecursion], Rates]:
-        """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment, and its best
-        rate; of many, only the first few try all, and the others the two that suit most of these."""
+        """The recursions of client i by itself, in all coordinates turned to the eigenvectors of its own second moment,
+        and its best rate; of many clients the first few try all, and the others the two that suit most of these."""
         only, unit = self.moments.only([i]), self.plans[i].epsilon
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         if self.many and len(self.suited) >= PILOTS:
@@ -105,7 +105,7 @@ class _Coordinates:
 
 
 def _pairs(given: _Coordinates, clients: Sequence[int], schedule: bool) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
-    """Of clients that need a plan, `TOGETHER` at a time."""
+    """The plans, with peers and alone, of clients that need a plan; they are made for `TOGETHER` clients at a time."""
     plans, everybody = given.plans, np.eye(len(given.plans))
     for part in (clients[first : first + TOGETHER] for first in range(0, len(clients), TOGETHER)):
         singles = [given.alone(i) for i in part]
@@ -160,7 +160,7 @@ def _described(plan: ConstantPlan, choices: dict[str, ExactRecursion], rates: Ra
 
 
 def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, floor: float, steps: int) -> bool:
-    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps."""
+    """Whether E e_t <= epsilon from z = z_T on, followed until the curve is at its floor, or for 10 T + 1000 steps."""
     done, part = 0, max(steps, 16)
     while done < 10 * steps + 1000:
         Z = orbit(M, z, part)
@@ -176,7 +176,7 @@ def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, floor: float, steps: 
 def _pairs_by_rows(
     rows: GradientRows, clients: Sequence[int], plans: Sequence[ConstantPlan]
 ) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
-    """The same of large models; no descent on the exact curve, which would take many times as long."""
+    """The same as `_pairs` for large models; no descent on the exact curve, which would take many times as long."""
     models, A = rows.models(), rows.A
     for i in clients:
         model, own = models[i].over(plans[i].epsilon), np.eye(len(plans))[i]
@@ -189,7 +189,7 @@ def _pairs_by_rows(
 
 
 def _by_rows(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most: int) -> ConstantPlan:
-    """The fastest of some lengths of v that are below the step limit."""
+    """The plan at the fastest of some lengths of v that are below the step limit."""
     along, best = RowRecursion(rows, i, v, unit=plan.epsilon), (np.inf, np.inf, 0.0)
     limit = along.limit()
     lengths = [c for c in LENGTHS if c < STEADY * limit] or [0.9 * limit]

@@ -8,6 +8,7 @@ constant plan. It is a local optimum: no proof that none is faster.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,7 @@ WORK = 3e8
 
 
 def lengths(steps: int) -> list[int]:
-    """Of the stages, of sum `steps`, as equal as can be."""
+    """The lengths of the stages, as equal as can be, of sum `steps`."""
     return np.diff([steps * j // STAGES for j in range(STAGES + 1)]).tolist()
 
 
@@ -38,7 +39,7 @@ class StagedRecursion:
     recursion: ExactRecursion
 
     def passed(self, v: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of every stage its rates (N,), the matrix of a step and the moments from its start to its end, in columns."""
+        """The rates (N,) of each stage, the matrix of a step and the moments from its start to its end, in columns."""
         z = self.recursion.start
         for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
             M = self.recursion.matrix(rates)
@@ -62,7 +63,7 @@ class StagedRecursion:
 
     @property
     def sizes(self) -> np.ndarray:
-        """As of one stage, (3 N,)."""
+        """The sizes of the rates, (3 N,): those of one stage, repeated for each."""
         return np.tile(self.recursion.sizes, STAGES)
 
     def stable(self, v: np.ndarray) -> bool:
@@ -71,13 +72,9 @@ class StagedRecursion:
 
     def arrival(self, v: np.ndarray, most: int) -> float:
         """A T <= `most` with E e_T <= 1 < E e_(T-1), each with stages of its own lengths; inf where E e is larger."""
-        low, high = 0, most
         if self.curve(v, most)[-1] > 1:
             return np.inf
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.curve(v, middle)[-1] <= 1 else (middle, high)
-        return float(high)
+        return 1.0 + bisect_left(range(1, most), True, key=lambda T: bool(self.curve(v, T)[-1] <= 1))
 
 
 def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) -> ConstantPlan:

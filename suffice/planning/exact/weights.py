@@ -28,45 +28,45 @@ from suffice.simulate.moments.reduced import subspaces
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving."""
 STEADY = 0.999
-"""Of the step limit: rates that are best beyond it go so far."""
+"""The largest share of the step limit: rates that would be best beyond it go so far."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
-"""Of the step limit, at which every start is tried."""
+"""Shares of the step limit at which every start is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
 """Shares tried where none of the others arrives within so many steps that these may."""
 SINGLE_SHARES = np.geomspace(0.02, 0.95, 20)
-"""Of single rates."""
+"""Shares of the step limit at which single rates are tried."""
 CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
 """Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
 LARGE = 150
 """Numbers of moments from which on starts are followed in single precision, and single rates on subspaces."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
-"""Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
+"""Subspaces for large maps are found at these shares of the limit, and at these multiples of a model's rates."""
 DIRECTIONS = 3
-"""From which rates are polished beside the best start in each of the coordinates."""
+"""So many first starts in the best coordinates are polished, beside the best start in each of the coordinates."""
 ROUNDS = 60
 """Iterations of a polish."""
 LEAST = 4
-"""Iterations for which a polish is begun."""
+"""The fewest iterations for which a polish is begun."""
 WORK = 4e8
 """Multiplications of the polishes of all clients, where they are too many for a search each."""
 SEARCHES = 5
-"""Times at most that starts are looked for."""
+"""The most rounds of a search: each polishes starts, then looks for others."""
 FINER = 0.07
-"""Of a time: goals are so much below it, and at least one step."""
+"""A goal is below the best time by this share of the time, and by at least one step."""
 FINEST = 0.01
-"""Of a time: goals closer to a missed one are not tried."""
+"""Between a missed goal and the latest goal none is tried where they are within this share of the latest."""
 PACE = 0.7
-"""Times the last miss, ln E e_g: goals go half the way to what is to be beaten, and so do misses that may get there."""
+"""A polish ends where ln E e_g is above this share of its last miss: goals go half of the way, and so must misses."""
 BETTER = 0.97
-"""Times the miss of another polish at the same goal: what misses by more leads to the same rates, or to worse ones."""
+"""A polish ends where its miss is above this share of another's at the same goal: it leads to no better rates."""
 SHORTER = 0.9
-"""Of a time: starts that are good for less are looked for."""
+"""Starts are looked for anew where polishing brings the time to this share of what it was, or below."""
 NEGLIGIBLE = 0.02
-"""Of the largest rate: a smaller one is dropped if this costs nothing."""
+"""Share of the largest rate: a smaller rate is dropped if this costs nothing."""
 MODELLED = 20
 """Iterations of a polish of a model, which only tells where to start."""
 LENGTHS = np.geomspace(0.5, 1.6, 12)
-"""Of the model's rates, that are followed exactly."""
+"""Multiples of the model's rates that are followed exactly."""
 UNPOLISHED = "these rates are the best simple start found, not polished: clients are too many for a search each"
 POOLED = "pooled"
 """Coordinates of clients too many for a search each."""
@@ -77,7 +77,7 @@ STALLED = 1e-4
 UNKNOWN = 1e3
 """ln E e_T of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
 Lines = dict[str, tuple[np.ndarray, tuple[np.ndarray, ...]]]
-"""By coordinates directions (F, N), each at its step limit, and what `arrivals` takes of them."""
+"""By the names of coordinates: directions (F, N), each at its step limit, and the arguments of `arrivals` for these."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,7 +103,7 @@ class Rates:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Of those that do not arrive the nearest to it comes first; equal but for rounding are equal."""
+        """A key that sorts rates by time, those that do not arrive by `lowest`; equal but for rounding are equal."""
         return float(f"{self.time:.6g}"), float(f"{self.lowest:.6g}")
 
 
@@ -154,7 +154,7 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
 
 
 def _starts(known: Lines, shares: np.ndarray, most: int, best: Rates) -> tuple[list[list[Rates]], Rates]:
-    """Of every direction in each of the coordinates the best of its lengths, and the first of all to arrive."""
+    """The best length of every direction in each of the coordinates, and the soonest to arrive of these and `best`."""
     tried = []
     for name, (V, scaled) in known.items():
         tried.append([])
@@ -184,7 +184,7 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
 
 
 def polished(curve: Any, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
-    """From rates that may not arrive: as long as goals below the best time are reached, the best moves on.
+    """Polish rates `one`, which may not arrive: as long as goals below the best time are reached, `best` moves on.
 
     curve   of one client the exact recursion, with rates in stages or not, or a model of it
     missed  ln E e_g of goals g that were missed, by this polish and those before it: one that misses by more has lost
@@ -249,7 +249,7 @@ def lowered(curve: Any, v: np.ndarray, goal: int, rounds: int) -> tuple[np.ndarr
 
 
 def _tidied(recursion: ExactRecursion, best: Rates) -> Rates:
-    """Minimised at the final time without rates that are trifles, if that costs no step."""
+    """The best rates, minimised at their time without those that are trifles, if this costs no step."""
     assert best.steps is not None
     kept = np.flatnonzero((best.v >= NEGLIGIBLE * best.v.max()) | (np.arange(len(best.v)) == recursion.client))
     few = recursion.only(kept.tolist())
@@ -278,7 +278,7 @@ def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
 
 
 def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
-    """The rates (N,) with the least E e_1, and that.
+    """The rates (N,) with the least E e_1, and this E e_1.
 
     It is a convex quadratic of the rates, with m = E delta_0: the square of A_i^1/2 (m - 2 sum v_k G_k (1, m)), and
     what the clients' noises add, 4 v_k^2 <A_i, C_k> / batch each. Non-negative least squares minimise it.
@@ -296,7 +296,7 @@ def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
 
 
 def fastest_alone(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
-    """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
+    """The fastest single rate of a client alone, tried on a grid in all coordinates, then about the best."""
     best, known = Rates(v=np.zeros(1)), Lines()
     for name, recursion in choices.items():
         limit = recursion.limit(np.ones(1)) * np.ones((1, 1))
@@ -318,7 +318,7 @@ def fastest_alone(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
 
 
 def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -> list[Rates]:
-    """The same of clients too many for a search each, all in the same coordinates.
+    """The fastest constant rates found of clients too many for a search each, all in the same coordinates.
 
     A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
     polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.

@@ -34,7 +34,7 @@ AFFINE, UNIFORM, OPTIMAL = (
     "sample-optimal/theorem-2-optimal-rounds",
 )
 SHARES = np.linspace(0.01, 0.99, 99)
-"""Of the step at which the floor is the precision: what is tried for the step."""
+"""The steps tried, as shares of the step at which the floor is the precision."""
 MOST_PEER_EXCESS = 0.9
 """Largest share of the precision that the records of All-for-all leave to the bias."""
 MOST_BIAS = 0.99
@@ -42,7 +42,7 @@ MOST_BIAS = 0.99
 
 
 Promise = dict[str, Any]
-"""What one theorem promises one client after `rounds` with `weights` (N,): its key and its words, and the `stages`,
+"""The promise of one theorem to one client after `rounds` with `weights` (N,): the key, the words, and the `stages`,
 each with its rounds and step; one of decreasing steps 2/(mu (n + 2)), n = offset, offset + 1, ..., has `mu` and
 `offset`, and its output is the mean of its models with weights n (n + 1)/(n + 2)."""
 
@@ -53,7 +53,7 @@ def _promise(key: str, weights: np.ndarray, *stages: dict[str, Any]) -> Promise:
 
 
 def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[Promise, Promise]]:
-    """Of every client together with peers and alone, at precisions (N,) of its own; the starting excess is known."""
+    """Promises of the fewest rounds to each client, with peers and alone, at precisions (N,); they need the excess."""
     assert constants.excess is not None
     found, apart = [], np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
     nobody = apart, np.zeros_like(apart), apart

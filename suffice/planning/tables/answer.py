@@ -8,29 +8,28 @@ import numpy as np
 
 from suffice.support.tables import number
 
-from ..client_plan import ClientPlan, Kind
+from ..client_plan import KINDS, ClientPlan, Kind
 
 Timed = tuple[ClientPlan, float | None, float | None]
 """A row with its iterations together and alone, None where none are known."""
-FOLLOWED: tuple[Kind, ...] = ("exact", "measured", "guaranteed")
-"""The best known first."""
 VERBS = {"same": "gain{s} nothing by others", "there": "start{s} there already", "lost": "ha{ve} no known time"}
 
 
 def answer(precisions: Mapping[float | str, Sequence[ClientPlan]]) -> str:
-    """At the first precision at which something is to be planned, empty where nothing is: the clients that peers help,
-    by how many, the medians over these of iterations together and alone, and how many others there are of each kind.
+    """A sentence for the first precision at which something is to be planned, empty where nothing is: the clients that
+    peers help, by how many, the medians of their iterations together and alone, and how many others are of each kind.
 
     Times are of the plan to follow, exact or measured, or else those that theorems bound.
     """
     for key, rows in precisions.items():
-        kind = next((kind for kind in FOLLOWED if all(rows[0].both(kind))), None)
+        kind = next((kind for kind in KINDS if all(rows[0].both(kind))), None)
         timed = [] if kind is None else [(row, *(plan.iterations for plan in row.both(kind))) for row in rows]
         if kind is not None and any(alone != 0 for _, _, alone in timed):
             text = _said(timed, kind)
             at = key if isinstance(key, str) else number(key)
             text = f"At {at}: {text}" if len(precisions) > 1 else text[0].upper() + text[1:]
-            return f"{text}{'; nothing of this is guaranteed' * (kind == FOLLOWED[2] and rows[0].refusal != '')}."
+            unsure = "; nothing of this is guaranteed" * (kind == "guaranteed" and rows[0].refusal != "")
+            return f"{text}{unsure}."
     return ""
 
 
@@ -61,6 +60,6 @@ def _said(timed: Sequence[Timed], kind: Kind) -> str:
 
 
 def _median(timed: Sequence[Timed], at: int) -> str:
-    """Of the times together, `at` 1, or alone, 2."""
+    """The median of the iterations together, `at` 1, or alone, `at` 2, in words."""
     median = float(np.median([np.inf if one[at] is None else one[at] for one in timed]))
     return f"{number(median, 6)} iteration{'s' * (median != 1)}{' in the median' * (len(timed) > 1)}"

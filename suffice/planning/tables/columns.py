@@ -20,7 +20,7 @@ NOTHING = "nothing to plan"
 PEERS = 12
 """Characters up to which a list of peers is shown; a longer one is counted."""
 STAGES = ("no step", "one step", "two stages")
-"""Of fixed weights, by the number of stages."""
+"""Words for fixed weights, by the number of their stages."""
 METHODS: dict[Kind, tuple[str, str]] = {
     "measured": ("measured", "measured, alone"),
     "exact": ("exact", "exact, alone"),
@@ -44,8 +44,8 @@ IN_FILES = (
 
 
 def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[str, Column]:
-    """Those of plans of a kind by their heads; in files one plan has a line, the one with peers or the one `alone`, and
-    `run`, a `SimulatedPlan`, is what paths of it did."""
+    """The columns of plans of a kind by their heads. In files a line is of one plan, that with peers or that `alone`;
+    `run`, a `SimulatedPlan`, holds the results of its simulated paths."""
     screen, promised = alone is None, kind == "guaranteed"
     sign, digits = (" <=", 4) if promised else ("", 3)
 

@@ -71,7 +71,7 @@ BREAK_EVEN = (
 
 
 def sentence(text: str) -> list[Table]:
-    """A table of nothing but a line of text; none without it."""
+    """A table of nothing but a line of text; none without the text."""
     return [Table(columns=(), rows=(), lines=[text])] if text else []
 
 
@@ -85,8 +85,8 @@ def first_rows(
 
 
 def noted_table(table: Table, notes: Sequence[str]) -> Table:
-    """With what a plan has to say, the decisive first: where nothing is to be planned, the table's first line, what was
-    made of the data, and the other lines as far as there is room."""
+    """The table with a plan's notes, the decisive lines first: where nothing is to be planned, the table's first line,
+    the notes on what was made of the data, and the table's other lines as far as there is room."""
     first = [note for note in notes if NOTHING in note]
     others = " ".join(gathered([note for note in notes if note not in first]))
     head, *rest = table.lines or [""]
@@ -95,41 +95,40 @@ def noted_table(table: Table, notes: Sequence[str]) -> Table:
 
 
 def few(lines: Sequence[str]) -> list[str]:
-    """The first `NOTES`, and that there are more."""
+    """The first `NOTES` lines, of about `LONGEST` characters at most; where anything is left out, the last says so."""
     cut = [line if len(line) <= LONGEST else f"{line[: line.rindex(' ', 0, LONGEST)]} ..." for line in lines[:NOTES]]
     whole = len(lines) <= NOTES and all(len(line) <= LONGEST for line in lines)
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
 
 
-def with_matrix(rows: Sequence[ClientPlan]) -> bool:
-    """Whether some client that has something to do has a matrix."""
-    return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
-
-
-def to_be_planned(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
-    return [row for row in rows if not row.starts_there]
-
-
 def constant_table(precisions: Precisions, kind: Kind) -> Table:
-    """One line per client and precision, all with exact or measured plans; of many clients the first."""
+    """One line per client and precision, all with exact or measured plans; of many clients the first.
+
+    Notes are of plans that have something to do, those of measured ones also of the clients alone.
+    """
     rows = [row for there in precisions.values() for row in there]
+    at_work = [row for row in rows if not row.starts_there]
+    matrix = any(plan.matrix is not None for row in at_work for plan in row.constant())
+    plans = [(row.name, row.both(kind)[: 2 if kind == "measured" else 1]) for row in at_work]
+    said = [(who, dict.fromkeys(plan.note.partition(": ")[0] for plan in both)) for who, both in plans]
+    notes = _noted([(note, who) for who, found in said for note in found if note], len(rows))
     if kind == "exact":
         title = "Exact plan: iterations until the mean excess is at most eps"
-        lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, kind)]
+        lines = [f"Iterations are exact means. {MATRIX}" if matrix else WITHOUT, *notes]
     else:
         title = "Measured: iterations until the mean excess is at most eps"
         what = (
             f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
         )
         what += "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps."
-        lines = [what, *_said(rows, kind), *([MATRIX] if with_matrix(rows) else ())]
+        lines = [what, *notes, *([MATRIX] if matrix else ())]
     return first_rows(_shown(kind), rows, len(rows[0].names), title=title, lines=lines)
 
 
 def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), said: Sequence[str] = ()) -> Table:
-    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
+    """The guaranteed plans, one line per client and precision; below the rows' warnings, but for those `said` already.
 
-    everybody  what All-for-all promises
+    everybody  the promises of All-for-all
     """
     refused, known = rows[0].refusal, [row for row in rows if row.schedules is not None]
     lines = [f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)
@@ -151,15 +150,6 @@ def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), sa
 
 def _shown(kind: Kind) -> list[Column]:
     return [columns(kind)[name] for name in ON_SCREEN[kind]]
-
-
-def _said(rows: Sequence[ClientPlan], kind: Kind) -> list[str]:
-    """The notes of plans that have something to do, with whose they are; measured ones also of the clients alone."""
-    found = []
-    for row in to_be_planned(rows):
-        plans = row.both(kind)[: 2 if kind == "measured" else 1]
-        found += [(note, row.name) for note in dict.fromkeys(plan.note.partition(": ")[0] for plan in plans) if note]
-    return _noted(found, len(rows))
 
 
 def _noted(found: Iterable[tuple[str, str]], many: int) -> list[str]:
@@ -232,8 +222,7 @@ def weights_tables(precisions: Precisions) -> list[Table]:
             cells.append((f"{row.client + 1} {row.name}" if wide else row.name, *shown, number(sum(mine))))
         title = f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights of the "
         title += f"{'guaranteed' if rows[0].exact is None else 'exact'} plan, row by row"
-        found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells)
-        tables.append(found)
+        tables.append(Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells))
     return tables
 
 
@@ -246,7 +235,7 @@ def _gone(row: ClientPlan) -> str:
 
 
 def _promised(rows: Sequence[ClientPlan]) -> list[str]:
-    """What the rows promise, those of fixed weights with the theorem behind it."""
+    """The promises of the rows, in lines: the bound up to tau, and fixed weights with the theorems behind them."""
     plans = [one for row in rows for one in (row.schedules, row.local)]
     fixed = [one.fixed for one in plans if one.fixed is not None]
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
@@ -282,7 +271,7 @@ def measured_tables(measured: Sequence[Measured]) -> list[Table]:
 
 
 def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
-    """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
+    """A table of the smallest precision at which peers help each client; none for a plan at one precision."""
     if all(entry["helped"] is None for entry in entries):
         return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
     title = "Break-even: the smallest of these precisions at which peers save an iteration"

@@ -36,7 +36,7 @@ class Draw:
 
 
 def check_algorithm(algorithm: object) -> None:
-    """Raise `InputError` for what is none: a name, a class that was not called, or one that does not say what it is."""
+    """Raise `InputError` for what is no algorithm: a name, an uncalled class, or one without `name` or `linear`."""
     if not isinstance(algorithm, Algorithm):
         example = "an algorithm, such as Local()"
         if isinstance(algorithm, type) and issubclass(algorithm, Algorithm):
@@ -50,7 +50,7 @@ def check_algorithm(algorithm: object) -> None:
 
 
 def checked(check: Callable[..., Any], default: Any = MISSING, **within: Any) -> Any:
-    """A field of an algorithm that `check(name, value, **within)` raises `InputError` for; None where that is its
+    """A field of an algorithm for whose value `check(name, value, **within)` may raise `InputError`; a None that is its
     default is not checked."""
     return field(default=default, metadata={"check": partial(check, **within)})
 
@@ -79,7 +79,7 @@ class Algorithm(ABC):
         return {"models": models}
 
     def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
-        """What `step` needs at random; one stochastic gradient per client unless overridden."""
+        """The randomness that `step` needs: that of one stochastic gradient per client, unless overridden."""
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration))
 
     @abstractmethod
@@ -95,7 +95,7 @@ class Algorithm(ABC):
         return 0
 
     def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor | None:
-        """The weights [s, i, k] (S, N, N) with which client i uses client k in the step from `state`; None: no such."""
+        """The weights [s, i, k] (S, N, N) with which client i uses client k in the step from `state`, if any."""
         return None
 
     def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:

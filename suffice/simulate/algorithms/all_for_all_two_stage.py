@@ -49,7 +49,7 @@ class TwoStageAllForAll(AllForAll):
         return {"models": models, "last": last}
 
     def schedule(self, iterations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of each iteration the factor of eta, and the share of the latest model in the mean, p_t over the sum up to t.
+        """The factor of eta in each iteration, and the share of the latest model in the mean, p_n over the sum up to n.
 
         p_n = n - 1 + 2/(n + 2), whose sum has a closed form.
         """

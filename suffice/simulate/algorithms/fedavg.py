@@ -57,7 +57,7 @@ class FedAvg(Algorithm):
         return {"models": self.received(server, problem.clients), "server": server}
 
     def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
-        """When sampling, extra["participants"] (S, N), the same throughout a round."""
+        """The draw; when sampling, with extra["participants"] (S, N), the same throughout a round."""
         noise = problem.draw(randomness, iteration)
         if self.participants is None or self._alone(iteration):
             return Draw(iteration=iteration, noise=noise)
@@ -83,7 +83,7 @@ class FedAvg(Algorithm):
         return {"models": self.received(server, problem.clients), "server": server}
 
     def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
-        """Against which each client moves, (S, N, d)."""
+        """The direction against which each client moves, (S, N, d)."""
         return problem.stochastic_gradient(state["models"], None, draw.noise)
 
     def received(self, server: Tensor, clients: int) -> Tensor:

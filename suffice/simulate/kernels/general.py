@@ -43,7 +43,7 @@ _MOST_STEPS = 20_000_000
 
 
 def general_refusal(problem: Oracle, algorithm: Algorithm) -> str | None:
-    """Why the compiled kernel does not run this pair, or None where it does."""
+    """The reason why the compiled kernel does not run this pair, or None where it does."""
     if type(problem) not in PROBLEMS:
         return f"the problem is {type(problem).__name__}"
     if isinstance(problem, StreamingLeastSquares) and problem.pairwise:
@@ -86,7 +86,7 @@ def tiled(problem: Oracle, algorithm: Algorithm) -> bool:
 
 
 def weighs_none(algorithm: Algorithm) -> bool:
-    """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
+    """Whether the algorithm weighs no clients: models are trained alone, and averaged by a server if at all."""
     return isinstance(algorithm, ALONE)
 
 
@@ -115,7 +115,7 @@ def general_paths(
                   for streams and quadratics, and rules that move along gradients alone
     chosen        record the weights of these seeds; NaN at t = 0
 
-    What was asked for: excess (S, G, N), stopping_times (S, N), weights (K, G, N, N), last models (S, N, d), and
+    Returns what is asked for: excess (S, G, N), stopping_times (S, N), weights (K, G, N, N), last models (S, N, d), and
     how many pairs or coins came up as `events` (S, G).
     """
     problems = problem if isinstance(problem, Sequence) else [problem]

@@ -30,12 +30,12 @@ _OF_GCC = ("--param=avoid-fma-max-bits=0", "-fschedule-insns", "-fsched-pressure
 PATIENCE = 60.0
 """Seconds after which a compiler is given up: building takes about five."""
 _given_up: set[str] = set()
-"""These compilers took longer in this process."""
+"""The compilers that took longer in this process."""
 _REAL = {torch.float32: ("float", 32), torch.float64: ("double", 64)}
 
 
 class Unavailable(Exception):
-    """Why there is no compiled kernel on this machine, in one line."""
+    """There is no compiled kernel on this machine; the message says why in one line."""
 
 
 def recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
@@ -51,7 +51,7 @@ def recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
 
 @cache
 def identity(dtype: torch.dtype) -> str:
-    """What traces record: "c" and the hash of sources, compiler, flags and machine, on which the last bits depend."""
+    """The kernel's name in traces: "c" and a hash of sources, compiler, flags and machine, which set the last bits."""
     return f"c {recipe(dtype)[2]}"
 
 
@@ -102,12 +102,12 @@ def _folder() -> Path:
 
 
 def sources() -> list[Path]:
-    """What is compiled, and the headers that it includes."""
+    """The C sources, and the headers that they include."""
     return sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".c", ".h"))
 
 
 def call(command: list[str]) -> bytes:
-    """What a command prints. `Unavailable` when it fails or hangs."""
+    """The output of a command. `Unavailable` when it fails or hangs."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
     except OSError as error:

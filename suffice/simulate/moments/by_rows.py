@@ -30,7 +30,7 @@ AT_ONCE = 1024
 
 
 def passable(rows: Sequence[int], features: int) -> bool:
-    """Whether that many rows may be gone through at every step."""
+    """Whether all clients' `rows` (N,) are few enough to be gone through at every step."""
     return sum(rows) * float(features) ** 2 <= MOST_WORK
 
 
@@ -104,12 +104,12 @@ class GradientRows:
         return np.einsum("kd,kde,ke->k", gaps, self.A, gaps)
 
     def curve(self, client: int, v: np.ndarray, unit: float, rates: np.ndarray, steps: int) -> np.ndarray:
-        """As `ExactRecursion.curve` of the recursion merged at rates v, at rates (0, c)."""
+        """E e_t for t = 0..steps, as `ExactRecursion.curve` of the recursion merged at rates v, at rates (0, c)."""
         known = list(RowRecursion(self, client, v, unit).excesses(float(rates[-1]), steps))
         return np.pad(known, (0, steps + 1 - len(known)), constant_values=np.inf)
 
     def models(self) -> list[GramModel]:
-        """By client the model with identity Hessians that stands for these rows in a search.
+        """For each client the model with identity Hessians that stands for these rows in a search.
 
         The trace of a gradient's covariance is, at a model that is s I about its mean, linear in s, with the slope
         mean |x|^4 - |A_k|^2, of which each coordinate has 1/d; and at client k's minimiser it is

@@ -27,7 +27,7 @@ MOST_NUMBERS = 5e7
 
 
 def manageable(clients: int, features: int, memory: Memory | None = None) -> bool:
-    """Whether N (d(d+1)/2)^2 numbers may be kept; `InputError` where they may, but are more than `memory` allows."""
+    """Whether N (d(d+1)/2)^2 is at most `MOST_NUMBERS`; `InputError` where it is, but is more than `memory` allows."""
     numbers = clients * float(size(features)) ** 2
     if numbers <= MOST_NUMBERS and memory is not None:
         # the same in two more coordinates, and what a search puts beside them
@@ -43,7 +43,7 @@ def moments_at(model: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class GradientMoments:
-    """Of N clients in coordinates phi, theta = centre + basis phi.
+    """The moments of N clients' gradients in coordinates phi, theta = centre + basis phi.
 
     gradients  (N, d, 1 + d)  G_k: half the gradients at phi = 0, beside half the Hessians `A` (N, d, d) [loss / phi^2]
     noise      (N, d(d+1)/2, (d+1)(d+2)/2)  packed C_k is noise_k @ z
@@ -74,12 +74,12 @@ class GradientMoments:
 
     @property
     def excess(self) -> np.ndarray:
-        """Of the start, (N,) [loss]."""
+        """The excess loss of the start, (N,) [loss]."""
         gap = self.start - self.optimum
         return np.einsum("kd,kde,ke->k", gap, self.A, gap)
 
     def only(self, clients: Sequence[int]) -> GradientMoments:
-        """Of some clients, whose stochastic gradients are all there is."""
+        """The moments of these clients alone, as if there were no others."""
         kept = list(clients)
         parts = {name: getattr(self, name)[kept] for name in ("gradients", "noise", "optimum", "start")}
         return replace(self, **parts)
@@ -102,7 +102,7 @@ class GradientMoments:
 
 
 def to_minimiser(x: np.ndarray, residuals: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    """What leads from theta, with these residuals, to the minimiser of R_k, where several to the nearest one."""
+    """The step (d,) from theta, which has these residuals, to the minimiser of R_k, of several to the nearest."""
     if ridge:
         root = np.sqrt(len(x) * ridge)
         x, residuals = np.concatenate((x, root * np.eye(len(theta)))), np.concatenate((residuals, -root * theta))
@@ -112,7 +112,7 @@ def to_minimiser(x: np.ndarray, residuals: np.ndarray, theta: np.ndarray, ridge:
 def moments_of_rows(
     blocks: Sequence[tuple[np.ndarray, np.ndarray]], *, start: np.ndarray, ridge: float = 0.0, batch: int = 1
 ) -> GradientMoments:
-    """Of least squares on rows X_k (n_k, d) and responses y_k (n_k,), sampled with replacement.
+    """The moments of least squares on rows X_k (n_k, d) and responses y_k (n_k,), sampled with replacement.
 
     ridge  lam of lam |theta|^2 in every R_k
     start  (N, d)
@@ -148,7 +148,7 @@ def moments_of_rows(
 def moments_of_quadratics(
     A: np.ndarray, optimum: np.ndarray, *, start: np.ndarray, covariance: np.ndarray
 ) -> GradientMoments:
-    """Of R_k = (theta - theta_k*)' A_k (theta - theta_k*) with gradient noise of fixed `covariance` (N, d, d)."""
+    """The moments of R_k = (theta - theta_k*)' A_k (theta - theta_k*) with noise of fixed `covariance` (N, d, d)."""
     n, d = optimum.shape
     noise = np.zeros((n, size(d), size(1 + d)))
     noise[..., 0] = pack(covariance) / 4
@@ -158,7 +158,7 @@ def moments_of_quadratics(
 def moments_of_gaussian_features(
     A: np.ndarray, optimum: np.ndarray, *, mean: np.ndarray, label_noise: np.ndarray, start: np.ndarray, batch: int
 ) -> GradientMoments:
-    """Of streams x ~ N(mean, A - mean mean'), y = x . theta_k* + label_noise xi.
+    """The moments of streams x ~ N(mean, A - mean mean'), y = x . theta_k* + label_noise xi.
 
     Isserlis: with w = theta - theta_k*, q = A w and a = mean . w the covariance of 2 x (x . w - noise) is
     4 ((w'A w + label_noise^2) A + q q' - 2 a^2 mean mean').
@@ -175,7 +175,7 @@ def moments_of_gaussian_features(
 def _about_the_mean(
     A: np.ndarray, optimum: np.ndarray, noise: np.ndarray, *, start: np.ndarray, batch: int = 1
 ) -> GradientMoments:
-    """In coordinates about the mean of the minimisers, as `noise` is."""
+    """The moments in coordinates about the mean of the minimisers, in which `noise` is given."""
     centre = optimum.mean(0)
     slope = -A @ (optimum - centre)[..., None]
     return GradientMoments(

@@ -24,7 +24,7 @@ from .recursion import LinearRecursion
 
 @dataclass(frozen=True, kw_only=True)
 class GramModel(LinearRecursion):
-    """Of one client with N peers.
+    """The model of one client's excess with N peers.
 
     gaps    (N, d)  Delta_k
     begin   (d,)    the mean at the start
@@ -38,7 +38,7 @@ class GramModel(LinearRecursion):
 
     @classmethod
     def of(cls, moments: GradientMoments) -> list[GramModel]:
-        """Of all clients, from moments in coordinates in which their Hessians are about the identity."""
+        """One model for each client, from moments in coordinates in which their Hessians are about the identity."""
         d = moments.features
         along = pack(np.eye(d)) @ moments.noise
         growth, level = along[:, 1 + d :] @ pack(np.eye(d)) / d, (along * moments_at(moments.optimum)).sum(1)
@@ -54,11 +54,11 @@ class GramModel(LinearRecursion):
         ]
 
     def only(self, client: int) -> GramModel:
-        """With one peer, perhaps the client itself."""
+        """The model with this peer alone, perhaps the client itself."""
         return replace(self, **{name: getattr(self, name)[[client]] for name in ("gaps", "growth", "level")})
 
     def over(self, unit: float) -> GramModel:
-        """With excesses in units of so much loss."""
+        """The model with excesses in units of so much loss."""
         root = np.sqrt(unit)
         return replace(self, gaps=self.gaps / root, begin=self.begin / root, level=self.level / unit)
 
@@ -72,7 +72,7 @@ class GramModel(LinearRecursion):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Of rates beside one another: all alike."""
+        """About how large the peers' rates may be beside one another, (N,): all alike."""
         return np.ones(len(self.growth))
 
     @cached_property

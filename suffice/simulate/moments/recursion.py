@@ -50,7 +50,7 @@ class LinearRecursion(ABC):
 
     @property
     def excess(self) -> float:
-        """Of the start."""
+        """The excess loss of the start."""
         return float(self.loss @ self.start)
 
     def matrix(self, v: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class ExactRecursion(LinearRecursion):
 
     @property
     def delta(self) -> np.ndarray:
-        """At the start, (d,)."""
+        """theta - theta_i* at the start, (d,)."""
         return self.moments.start[self.client] - self.moments.optimum[self.client]
 
     @cached_property
@@ -113,7 +113,7 @@ class ExactRecursion(LinearRecursion):
 
     @cached_property
     def _columns(self) -> np.ndarray:
-        """What 1 and the mean about theta_i* are about the moments' centre; the rest of z is there what it is here."""
+        """The first 1 + d columns of the matrix from z about theta_i* to z about the centre; unit vectors follow."""
         return sandwich(self._shift)[:, : 1 + self.features]
 
     @cached_property
@@ -128,7 +128,7 @@ class ExactRecursion(LinearRecursion):
         return 1 / np.maximum(curvature / curvature.max(), 1e-6)
 
     def only(self, clients: Sequence[int]) -> ExactRecursion:
-        """With some of the clients, this one among them."""
+        """The recursion with these clients alone, this one among them."""
         return replace(self, moments=self.moments.only(clients), client=list(clients).index(self.client))
 
     def totals(self, V: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ class ExactRecursion(LinearRecursion):
         return M
 
     def stable(self, v: np.ndarray) -> bool:
-        """Whether the second moment contracts, or rests where no row sees anything."""
+        """Whether the second moment contracts, or stays as it is in directions that no row sees."""
         block = self.matrix(v)[1 + self.features :, 1 + self.features :]
         try:
             np.linalg.cholesky((1 + 1e-12) * np.eye(len(block)) - (block + block.T) / 2)

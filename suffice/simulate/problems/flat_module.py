@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 RowLoss = Callable[[Tensor, Tensor], Tensor]
-"""From outputs (rows, ...) and targets (rows, ...) one loss per row and, where a row has several targets, target."""
+"""A function of outputs (rows, ...) and targets (rows, ...): a loss per row, or per target where a row has several."""
 
 _INPUTS = 1 << 20
 """Numbers in the rows of one call: what a module keeps for its gradient is a multiple of them."""
@@ -64,7 +64,7 @@ class FlatModule:
         return torch.cat([part.detach().flatten() for part in self.module.parameters() if part.requires_grad])
 
     def outputs(self, flat: Tensor, x: Tensor) -> Tensor:
-        """Of the model `flat` (d,) on rows x (rows, ...)."""
+        """The outputs of the model `flat` (d,) on rows x (rows, ...)."""
         if not self.vmaps:
             with torch.no_grad():
                 return self._loaded(flat)(x)

@@ -22,7 +22,7 @@ from .streaming import StreamingLeastSquares
 
 
 def _drawn(law: Callable[..., torch.Tensor], seed: int, *shape: int, use: int = 0) -> np.ndarray:
-    """Of `Randomness.normal` or `.uniform`; different uses under one seed are independent."""
+    """Numbers that `Randomness.normal` or `.uniform` draws; different uses under one seed are independent."""
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise InputError("seed", seed, "give a whole number within 0..2^32 - 1")
     source, rows = Randomness(seeds=torch.tensor([int(seed)])), int(np.prod(shape[:-1]))

@@ -143,7 +143,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
 
 
 def _undetermined(labels: Sequence[str], rows: int, d: int) -> InputError:
-    """Of the first of the clients, which has so many rows; the others are named."""
+    """The error for the clients `labels`, of which the first has so many rows; the others are only named."""
     # a single row has no noise to plan with, so that regularising would only lead to the next refusal
     remedy = (
         "merge this client with another or leave it out"

@@ -11,12 +11,12 @@ from suffice.support.errors import InputError
 
 
 def gradient(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    """At models theta (..., d), of signed rows u = y x (n, d)."""
+    """The gradients (..., d) at models theta (..., d), of signed rows u = y x (n, d)."""
     return ridge * theta - expit(-theta @ u.T) @ u / len(u)
 
 
 def hessian(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    """At one model theta (d,)."""
+    """The Hessian (d, d) at one model theta (d,)."""
     error = expit(-u @ theta)
     return (u * (error * (1 - error))[:, None]).T @ u / len(u) + ridge * np.eye(len(theta))
 

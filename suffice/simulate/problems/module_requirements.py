@@ -86,7 +86,7 @@ class _Tried:
         self.before, self.generators = _fixed(self.worker), _generators()
 
     def called(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns, of copies; whatever a user's module or loss raises becomes one line."""
+        """The function's result on copies; what a user's module or loss raises becomes an `InputError` of one line."""
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a broadcast is refused below
             try:
@@ -100,7 +100,7 @@ class _Tried:
         raise InputError("module", type(self.flat.module).__name__, why)
 
     def outputs(self) -> Tensor:
-        """At a model beside the start: one tensor, finite numbers for each row."""
+        """The outputs at a model beside the start; refuses all but one tensor with finite numbers for each row."""
         start = self.flat.start()
         outputs = self.called("module", self.flat.outputs, start, self.X)
         if not isinstance(outputs, Tensor):
@@ -118,7 +118,7 @@ class _Tried:
         return self.called("module", self.flat.outputs, self.models[0], self.X)
 
     def losses(self, outputs: Tensor, given: Any) -> None:
-        """One for each row, whose mean is what the loss gives of the rows together, if it gives one number."""
+        """Check that each row has one loss, whose mean is what the loss gives of all rows, if that is one number."""
         losses = self.called("loss", self.flat.loss, outputs, self.y)
         shape = tuple(losses.shape) if isinstance(losses, Tensor) else ()
         if shape != tuple(self.y.shape)[: len(shape)] or not shape:
@@ -137,7 +137,7 @@ class _Tried:
             raise InputError(f"loss {type(given).__name__} of {len(self.y)} rows", whole.item(), remedy)
 
     def keeps_nothing(self) -> None:
-        """Nothing is drawn, and nothing remembered from one call to the next."""
+        """Check that nothing is drawn, and nothing remembered from one call to the next."""
         model, kept, seen = self.models[0], self.models[0].clone(), []
         for _ in range(2):
             outputs = self.called("module", self.flat.outputs, model, self.x)
@@ -156,7 +156,7 @@ class _Tried:
             self.refuse("its forward draws random numbers that no seed of a run decides: remove them (dropout=0)")
 
     def rows_alone(self) -> None:
-        """Outputs and gradients of the rows together are those of each row alone."""
+        """Check that outputs and gradients of the rows together are those of each row alone."""
         columns = (self.x, self.t, torch.arange(1.0, len(self.x) + 1).to(self.models))
 
         def answers(model: Tensor, *rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -178,13 +178,13 @@ class _Tried:
             self.refuse(f"the rows of a batch influence one another: layers need batch_first=True; {_NORMS}")
 
     def _same_gradients(self, found: Tensor, expected: Tensor) -> bool:
-        """Each parameter's within rounding of its own largest, and of the rounding of the largest of all."""
+        """Whether gradients agree within rounding of each parameter's largest entry and of the largest of all."""
         least = 100 * self.close**2 * expected.abs().amax(1)
         parts = zip(found.split(self.flat.sizes, 1), expected.split(self.flat.sizes, 1))
         return all(_near(*both, self.close, least) for both in parts)
 
     def vmaps(self, flat: FlatModule) -> bool:
-        """Whether torch runs models side by side to the same gradients, and fast: it warns where it loops inside.
+        """Whether torch runs models side by side fast and with the same gradients; it warns where it loops inside.
 
         All models are compared, on every value of whole numbers: torch pads the table of the first model alone.
         """
@@ -207,7 +207,7 @@ class _Tried:
 
 
 def _near(one: Tensor, other: Tensor, close: float, least: Tensor | float = 0.0) -> bool:
-    """Model by model or row by row, relative to the largest; what is no number has to be so in both."""
+    """Whether both agree, model by model or row by row, relative to the largest; NaN must be NaN in both."""
     if not other.numel():
         return True
     one, other = one.reshape(len(one), -1), other.reshape(len(other), -1)
@@ -217,7 +217,7 @@ def _near(one: Tensor, other: Tensor, close: float, least: Tensor | float = 0.0)
 
 
 def _beside(start: Tensor, shapes: Sequence[torch.Size], scale: float) -> Tensor:
-    """Twice three models (2, 3, d)."""
+    """Twice three random models beside the start, (2, 3, d)."""
     noise = torch.randn(2, 3, len(start), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     widths = [max(1, math.prod(shape[1:] or shape)) for shape in shapes]
     size = torch.cat([torch.full((shape.numel(),), width**-0.5) for shape, width in zip(shapes, widths)])
@@ -235,7 +235,7 @@ def _fixed(module: nn.Module) -> dict[str, bytes]:
 
 
 def _numbers(module: nn.Module) -> list[Any]:
-    """Attributes that count."""
+    """The attributes of all parts of the module that are numbers."""
     return [value for part in module.modules() for value in vars(part).values() if isinstance(value, (int, float))]
 
 

@@ -114,7 +114,7 @@ def divided(
 
 
 def held_out(client: str, rows: int, name: str, share: Any, *, seed: int, number: int) -> Tensor:
-    """Which of a client's rows are a `share` for `name`, (rows,), drawn without replacement; or `InputError`."""
+    """A mask (rows,) of the client's rows that are a `share` for `name`, drawn without replacement; or `InputError`."""
     if not 0 < as_number(name, share) < 1:
         raise InputError(name, share, "give a share of each client's rows in (0, 1), or arrays of their own")
     held = max(1, round(share * rows))
@@ -153,7 +153,7 @@ _LOSSES: dict[str, RowLoss] = {"cross-entropy": partial(cross_entropy, reduction
 
 
 def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, ...]:
-    """What is unusual about clients' rows, and what may be meant in another way."""
+    """Remarks on what is unusual about clients' rows, and on what may be meant in another way."""
     found = []
     for name, block in zip(labels, data.y.split(data.counts.tolist())):
         if len(block) == 1:
@@ -170,7 +170,7 @@ def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, .
 
 
 def takes_tokens(network: nn.Module, rows: Tensor) -> bool:
-    """Whether whole numbers stay whole: for tables, and where the module runs on nothing else."""
+    """Whether whole numbers stay whole: where the module has embeddings, or runs on no floating-point numbers."""
     if any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in network.modules()):
         return True
     for kind in (next(network.parameters()).dtype, torch.int64) if not rows.is_floating_point() else ():

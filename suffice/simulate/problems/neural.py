@@ -155,7 +155,7 @@ class Neural(Oracle):
         return gap, (own**2).sum(-1)
 
     def _gaps(self, theta: Tensor, index: Tensor, frequency: Tensor) -> tuple[Tensor, Tensor]:
-        """Beside everybody's own gradients, (S, N, d)."""
+        """|g_k(theta_i) - g_i(theta_i)|^2 as [s, i, k] (S, N, N), beside everybody's own gradients, (S, N, d)."""
         gap, own = theta.new_zeros(*theta.shape[:2], self.clients), self._gradients(theta, index, frequency)
         for k in range(self.clients):
             rows = index[:, k : k + 1].expand(-1, theta.shape[1], -1)

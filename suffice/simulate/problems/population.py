@@ -28,7 +28,7 @@ class QuadraticPopulation(QuadraticProblem):
     population: Quadratics
     data: Rows | None = None
     without_noise: ClassVar[str]
-    """What to do about a client whose stochastic gradients do not vary."""
+    """The remedy that is named for a client whose stochastic gradients do not vary."""
 
     @abstractmethod
     def variance(self, theta: Tensor) -> Tensor:

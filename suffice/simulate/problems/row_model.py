@@ -19,7 +19,7 @@ from .start import starting_points
 
 
 class RowModel(LinearModel, Problem):
-    """What least squares and logistic regression on `data` share."""
+    """The common base of least squares and logistic regression on `data`."""
 
     data: Rows
     regularisation: float
@@ -50,7 +50,7 @@ class RowModel(LinearModel, Problem):
     @classmethod
     @abstractmethod
     def _of(cls, data: Rows, names: tuple[str, ...], start: np.ndarray, *, regularisation: float, batch: int) -> Self:
-        """From what is checked."""
+        """Build from arguments that are checked."""
 
     @property
     def row_counts(self) -> tuple[int, ...]:

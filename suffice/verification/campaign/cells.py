@@ -50,7 +50,7 @@ class Verify(Entry):
     roots: Annotated[int, Meta(ge=1, le=10**9)] = 1
 
     def cells(self, root: int) -> Iterator[Cell]:
-        """One for each claim and root."""
+        """One cell for each claim and root."""
         for key, edition, one in self.each(range(root, root + self.roots)):
             yield dict(kind="verify", key=key, edition=edition, effort=self.effort, root=one)
 
@@ -60,7 +60,7 @@ class Sharpness(Entry):
     block: Annotated[int, Meta(ge=1, le=10_000)] = 500
 
     def cells(self, root: int) -> Iterator[Cell]:
-        """One for each claim and block of instances."""
+        """One cell for each claim and block of instances."""
         end = root + self.instances
         for key, edition, one in self.each(range(root, end, self.block)):
             yield dict(kind="sharpness", key=key, edition=edition, root=one, instances=min(self.block, end - one))

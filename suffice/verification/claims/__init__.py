@@ -30,7 +30,7 @@ from ..verdict import Verdict
 
 @cache
 def all_claims() -> tuple[Claim, ...]:
-    """In the order of the library."""
+    """All claims, in the order of the library."""
     order = {(theorem.key, theorem.edition): at for at, theorem in enumerate(THEOREMS)}
     claims = (*parts("claims", "claims"), *(superseded(record) for record in THEOREMS if record.superseded_by))
     return tuple(sorted(claims, key=lambda claim: order[claim.theorem.key, claim.theorem.edition]))
@@ -107,7 +107,7 @@ def _named(theorem: Theorem, keys: Sequence[str]) -> bool:
 
 
 def _itself(theorem: Theorem, keys: Sequence[str]) -> bool:
-    """Whether one of the keys is the theorem's own, and no pattern or paper."""
+    """Whether one of the keys is the theorem's own key, rather than a pattern or a paper's name that covers it."""
     return any(spelled(key) == theorem.key for key in keys)
 
 
@@ -122,7 +122,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(position, verdict) as they come. Claims that measure the same instances stay together."""
+    """Yield (position, verdict) as they come. Claims that measure the same instances stay together."""
     grouped: dict[str, list[tuple[int, Question]]] = {}
     for at, question in enumerate(asked):
         claim = claim_of(*question[:2])
@@ -171,7 +171,7 @@ def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]
 
 
 def _answered(group: list[tuple[int, Question]]) -> list[tuple[int, Verdict]]:
-    """Without the records: they hold functions, which pickle refuses."""
+    """The verdicts without their records, which hold functions that pickle refuses."""
     return [(at, replace(verdict, theorem=cast(Theorem, None))) for at, verdict in _answers(group)]
 
 

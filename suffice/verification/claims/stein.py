@@ -34,8 +34,8 @@ def _bessel(order: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _density(r: np.ndarray, t: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Of |x| in d >= 3 dimensions: the sphere's part at an angle a from theta has the measure sin(a)^{d-2} da times
-    that of the unit sphere of d - 2 dimensions, and |x - theta|^2 = (r - t)^2 + 2 r t (1 - cos a)."""
+    """The density of |x| at r in d >= 3 dimensions, t = |theta|: the sphere's part at an angle a from theta has measure
+    sin(a)^{d-2} da times that of the unit sphere S^{d-2}, and |x - theta|^2 = (r - t)^2 + 2 r t (1 - cos a)."""
     widest = np.minimum(np.pi, 13 / np.sqrt(np.maximum(r * t, 1e-9)))  # beyond, less than 1e-17 of the density
     angle, weights = widest[..., None] / 2 * (1 + _NODES), widest[..., None] / 2 * _WEIGHTS
     near = np.exp(-2 * (r * t)[..., None] * np.sin(angle / 2) ** 2) * np.sin(angle) ** (d[..., None] - 2)
@@ -104,7 +104,7 @@ def james_stein() -> Family:
 
 _PARTITIONS = ([0, 1, 2], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0])
 _BASIS = np.linalg.qr(np.array([[1.0, 1, 0], [1, -1, 1], [1, 0, -1]]))[0]
-"""Its first column is common to all sites: no clustering changes that part, which is noise of variance v."""
+"""The first column is common to all sites: no clustering changes that part, which is noise of variance v."""
 
 
 def _contrasts(labels: list[int]) -> np.ndarray:
@@ -152,7 +152,7 @@ def _score(values: Values) -> Measured:
 
 @measured_by("quadrature over the contrasts", "all clusterings of three sites")
 def _oracle(values: Values) -> Measured:
-    """Beside the clustering whose guarantee is least."""
+    """The risk and the information of the mixture, beside the clustering whose guarantee is least."""
     v, prior = values["v"], values["prior"] / values["prior"].sum(-1, keepdims=True)
     risk, _, _, information = _mixture({**values, "share": np.full_like(v, 4.0)})
     theta, clusters = values["theta"] @ _BASIS[:, 1:], np.array([max(labels) + 1 for labels in _PARTITIONS])

@@ -55,7 +55,7 @@ def errata(identifier: str | None = None) -> Entries:
 
 
 def one(identifier: str | None) -> bool:
-    """Whether `identifier` is the id of an entry, not a part of some."""
+    """Whether `identifier` is the whole id of one entry, rather than a part of several ids."""
     return identifier is not None and any(entry.id == _id(identifier) for entry in (*ERRATA, *WITHDRAWN))
 
 

@@ -47,7 +47,7 @@ class Erratum:
 
     @property
     def counts(self) -> bool:
-        """Whether something is wrong."""
+        """Whether the entry is an error: true of every kind but "loose"."""
         return self.kind != "loose"
 
     @property
@@ -91,7 +91,7 @@ def declare(
     key: str | None = None,
     direction: Direction | None = None,
 ) -> Callable[[Callable[[], Finding]], Erratum]:
-    """Makes the decorated function, which computes the two numbers and is named as the id without the paper, one."""
+    """Make an erratum of the decorated function, which computes both numbers and is named as the id less the paper."""
     said: dict[str, Any] = {"location": location, "kind": kind, "claim": claim, "truth": truth, "key": key}
 
     def entry(compute: Callable[[], Finding]) -> Erratum:

@@ -23,23 +23,23 @@ from .erratum import Erratum
 
 @dataclass(frozen=True, kw_only=True)
 class Exact:
-    """What the print gives and what is true, as functions of the keywords `at`."""
+    """The printed and the true value of an erratum, as functions of the keywords `at`."""
 
     printed: Callable[..., Any]
     measured: Callable[..., Any]
     at: Mapping[str, Fraction]
 
     def sides(self) -> tuple[Any, Any]:
-        """Both as nested expressions."""
+        """Both sides, printed and measured, as nested expressions."""
         return nested(expression(self.printed)), nested(expression(self.measured))
 
     def numbers(self) -> tuple[Fraction, Fraction]:
-        """Printed and measured."""
+        """The printed and the measured number."""
         printed, measured = (value(side, dict(self.at)) for side in self.sides())
         return printed, measured
 
     def certificate(self, erratum: Erratum) -> dict[str, Any]:
-        """An upper bound is exceeded, a lower one undercut; of what is to be equal, one side is larger."""
+        """Certify that an upper bound is exceeded, a lower one undercut, or one side of an equality larger."""
         printed, measured = self.sides()
         first, second = self.numbers()
         above = erratum.side == "upper" or (erratum.side != "lower" and second > first)
@@ -189,4 +189,4 @@ EXACT: dict[str, Exact] = {
         L=10, bend=9, x=1,
     ),
 }  # fmt: skip
-"""By the ids of errata."""
+"""The exact instances by the ids of their errata."""

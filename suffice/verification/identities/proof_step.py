@@ -25,7 +25,7 @@ Term = tuple[Any, Any]
 
 _TRIES = 3000
 _ROUNDING = 1e-9
-"""What floats may make of 0: `_VALUES` and small powers of them are exact, and so is all but divisions."""
+"""The most by which floats may miss 0: `_VALUES` and their small powers are exact, and so is all but divisions."""
 _VALUES = [Fraction(top, below) for top, below in ((1, 2), (1, 1), (1, 4), (2, 1), (1, 8), (4, 1), (0, 1), (-1, 1))]
 
 
@@ -51,11 +51,11 @@ class Step:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def certified(self) -> bool:
-        """Whether nothing is wrong with the step."""
+        """Whether `recheck.py` accepts the step."""
         return not self.refusal()
 
     def refusal(self) -> str:
-        """What is wrong with the step; "" if it is certified."""
+        """The reason why the step is not certified; "" if it is."""
         try:
             return refusal(self.certificate(""))
         except ValueError as error:
@@ -136,7 +136,7 @@ def _exact(*values: Any) -> list[Any]:
 
 
 def _names(hypotheses: Sequence[Any]) -> dict[Any, tuple[str, ...]]:
-    """By its symbol a scalar's own name; of an inner product, both vectors'."""
+    """The names that each symbol stands for: a scalar's own one, or those of both vectors of an inner product."""
     symbols = set().union(*(one.free_symbols for one in hypotheses))
     inner = {symbol: INNER.fullmatch(symbol.name) for symbol in symbols}
     return {symbol: found.groups() if found else (symbol.name,) for symbol, found in inner.items()}

@@ -44,7 +44,7 @@ def one_step_beyond() -> Step:
 
 
 def _one_step_left(g: Vector, h: Vector) -> Any:
-    """What smoothness leaves: -eta <g, h> + (eta^2 beta/2)(|h|^2 + V) + |g|^2/(2 beta)."""
+    """The left side that smoothness gives: -eta <g, h> + (eta^2 beta/2)(|h|^2 + V) + |g|^2/(2 beta)."""
     eta, beta, V = scalars("eta beta V")
     return -eta * (g @ h) + eta**2 * beta / 2 * (h @ h + V) + (g @ g) / (2 * beta)
 

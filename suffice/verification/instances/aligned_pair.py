@@ -107,7 +107,7 @@ class Aligned:
 
     @property
     def rate(self) -> np.ndarray:
-        """(1 - kappa) mu, which contracts, and of which the steps of the rows are made."""
+        """(1 - split) mu, the part of mu that contracts; the steps of the rows are made from it."""
         return (1 - np.asarray(self.split)) * self.mu
 
     @cached_property
@@ -136,7 +136,7 @@ class Aligned:
 
     @cached_property
     def _told(self) -> dict[str, np.ndarray]:
-        """What the steps are made of."""
+        """The arguments of the functions that give the steps, with the fixed step as eta."""
         q, rate = self.q, self.rate
         falls = {} if self.C is None else {"C": self.C, "gamma": (1 + self.extra) * self.C * self.beta / (rate * q) - 1}
         return falls | {
@@ -168,7 +168,7 @@ class Aligned:
 
     @cached_property
     def _steps(self) -> np.ndarray:
-        """(1, n), or (T, n) where they change."""
+        """The step sizes, (1, n), or (T, n) where they change."""
         return np.atleast_2d(self.steps(self._told, self._times[1:]))
 
     @property

@@ -93,7 +93,7 @@ def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def weights(binary: np.ndarray, threshold: np.ndarray, similarity: np.ndarray, sigma2: np.ndarray) -> np.ndarray:
-    """Those of Definition 1: binary ones where `binary` is 1, and continuous ones."""
+    """The weights of Definition 1: binary ones where `binary` is 1, else continuous ones."""
     kinds = Binary(threshold=threshold), Continuous()
     one, other = (collaboration_weights(kind, similarity=similarity, sigma2=sigma2) for kind in kinds)
     return np.where(binary == 1, one, other)
@@ -106,11 +106,11 @@ def similarities(gap2: np.ndarray, own2: np.ndarray) -> np.ndarray:
 
 
 Steps = Callable[[Arguments, Any], np.ndarray]
-"""From a theorem's arguments (n,) and t to the size of step t = 1, 2, ..., (n,); of a column of t, (T, n) or (n,)."""
+"""From a theorem's arguments (n,) and t = 1, 2, ... to the size (n,) of step t; for a column of t to (T, n) or (n,)."""
 
 
 def constant_steps(arguments: Arguments, t: Any) -> np.ndarray:
-    """eta at every step."""
+    """The step eta at every t."""
     return arguments["eta"]
 
 
@@ -217,7 +217,7 @@ class Paths:
         return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 
     def _inside(self) -> np.ndarray:
-        """Whether t < T, (n, LONGEST + 1)."""
+        """Whether t < T for t = 0, ..., LONGEST, (n, LONGEST + 1)."""
         return np.arange(LONGEST + 1) < self.arguments["T"][:, None]
 
     def largest(self, name: str) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 R_i is a quadratic or 1 - cos along the first axis, with curvature beta there and `flat` beta along the second. Peers
 are given by their gradients; noise of client k is sqrt(v_k) Z_jk along a direction of its own, with the Z of
-`verify.instances.enumerated_paths`: uncorrelated across clients.
+`verification.instances.enumerated_paths`: uncorrelated across clients.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Line:
             laws = laws @ kernel
 
     def _densities(self, theta: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """Of theta_t at nodes, given theta_{t-1} = theta."""
+        """The densities of theta_t at nodes, given theta_{t-1} = theta, (thetas, nodes)."""
         mean, variance = (value[:, None] for value in self.step(theta))
         return np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
 

@@ -11,7 +11,7 @@ from ..family import Domain, Values
 
 
 def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
-    """What a row leaves out is as in `plain`; what it gives is broadcast to the shape there."""
+    """One row for each of `given`, whose values are broadcast to the shapes in `plain`; the rest is as in `plain`."""
     values = {}
     for name, value in plain.items():
         values[name] = np.empty((len(given), *np.shape(value)))
@@ -23,7 +23,7 @@ def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
 
 
 def plain(domains: Mapping[str, Domain], **change: Any) -> dict[str, Any]:
-    """What most rows have: 1 on a logarithmic scale, else 0 or the least there is, in every entry; or what is given."""
+    """The values of most rows: `change`, else 1 on a logarithmic scale and 0 on others, or the end next to it."""
     one = {name: np.clip(float(domain.log), domain.low, domain.high) for name, domain in domains.items()}
     return {name: np.broadcast_to(change.get(name, one[name]), domains[name].shape) for name in domains}
 

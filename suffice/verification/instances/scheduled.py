@@ -21,13 +21,13 @@ def horizon_steps(arguments: Arguments, t: Any) -> np.ndarray:
 
 
 def unstopped_horizon_steps(arguments: Arguments, t: Any) -> np.ndarray:
-    """The same for s2 + (V_max - s2)_+ p."""
+    """The steps of a horizon with s2 + (V_max - s2)_+ p in the place of s2."""
     s2 = arguments["s2"] + np.maximum(arguments["V_max"] - arguments["s2"], 0) * arguments["below"]
     return horizon_steps(arguments | {"s2": s2}, t)
 
 
 def decreasing_steps(arguments: Arguments, t: Any) -> np.ndarray:
-    """C/(mu (t + gamma))."""
+    """The step C/(mu (t + gamma))."""
     return arguments["C"] / (arguments["mu"] * (t + arguments["gamma"]))
 
 

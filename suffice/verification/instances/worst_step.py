@@ -14,7 +14,7 @@ from .enumerated_paths import QUADRATIC, Loss
 from .one_step import DOMAINS, OneStep, instances
 
 _ROUNDING = 1e-14
-"""Of the difference of two excesses of size 1."""
+"""The rounding of the difference of two excesses of size 1."""
 _DOMAINS = DOMAINS | {"apart": Domain(low=-0.5, high=0.5, shape=(2, 2))}
 
 

@@ -24,7 +24,7 @@ from .expression import as_list, polynomial_of
 
 Box = Mapping[str, tuple[Fraction, Fraction]]
 TERMS = 10**5
-"""More Bernstein coefficients than that are not tried."""
+"""The most Bernstein coefficients that are tried."""
 
 
 class Undecided(Exception):
@@ -109,7 +109,7 @@ def _widest(values: np.ndarray, part: Box) -> int:
 
 
 def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
-    """What the checker asks of left <= right on a box: divisors and factors with their trees.
+    """The proof of left <= right on a box that the checker asks for: divisors and factors with their trees.
 
     Raises `Negative` with a point where it fails, and `Undecided`: also where a divisor has a zero on the box.
     """

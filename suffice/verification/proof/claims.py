@@ -116,8 +116,7 @@ def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[i
 
 
 def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
-    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value where it has two
-    states."""
+    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value for two states."""
     x, part = symbols(), found.part
     numbers = {name: value for name, value in found.at.items()}
 

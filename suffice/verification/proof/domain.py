@@ -46,7 +46,7 @@ class Domain:
         return [sympy.lambdify(names, part) for part in sympy.fraction(sympy.together(self.step))]
 
     def dimensions(self, otherwise: tuple[int, ...] = (1,)) -> tuple[int, ...]:
-        """Some of those that it has, the least first, where they count."""
+        """Some of the dimensions of the domain, the least first; `otherwise` where they do not count."""
         if "v" not in self.sides:
             return otherwise
         low, high = self.sides["v"]
@@ -104,7 +104,7 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
 
 
 def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fraction, Fraction]) -> Domain:
-    """Where a condition limits eta beta from below: mu/beta is what allows any step."""
+    """The domain where a condition limits eta beta from below: whether any step is allowed depends on mu/beta."""
     k, share = symbols()["k"], sympy.Symbol("a")
     if len(least) > 1 or len(limits) > 1 or low > 0:
         raise NotOfThisKind("several conditions limit eta beta from below or above")
@@ -121,7 +121,7 @@ def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fra
 
 
 def _said(limit: Any) -> str:
-    """In terms of d, N and mu/beta."""
+    """The limit in words, in terms of d, N and mu/beta."""
     x = symbols()
     whole = sympy.factor(limit.subs({x["w"]: 1 / sympy.Symbol("N"), x["v"]: 1 / sympy.Symbol("d")}))
     return str(whole.subs(x["k"], sympy.Symbol("mu/beta")))

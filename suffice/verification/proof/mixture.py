@@ -77,8 +77,8 @@ def check_scalars(setting: FamilyInstance, names: Iterable[str]) -> None:
 def mixture_of(
     family: ProblemFamily, algorithm: Algorithm, theorem: Theorem, read: Callable[[int], Recursion]
 ) -> Mixture:
-    """What client 0 follows on all instances drawn from the family, or `NotOfThisKind`; `read` gives the recursion of
-    so many clients that are alike."""
+    """The mixture of gradients that client 0 follows on all instances drawn from the family, or `NotOfThisKind`; `read`
+    gives the recursion of a number of clients that are alike."""
     every, asked = drawn(family, _DRAWS), {entry.name for entry in theorem.parameters}
     for each in every:
         _check_clients(each, asked)

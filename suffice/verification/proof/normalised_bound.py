@@ -31,7 +31,7 @@ BIAS = {"b": 2, "bias": 2, "bias2": 1}
 """The power of a scalar of differing clients that is a squared gradient; to a proof all three are one bias b."""
 _LINEAR = ("e0", "distance2", "sigma2")
 _DOUBLED = {"excess": (1, 1), "last_distance": (1, 2), "last_gradient": (2, 1)}
-"""How much larger it is where the unit of theta makes curvatures twice as large."""
+"""The factor (top, below) by which a quantity grows where the unit of theta makes curvatures twice as large."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -253,8 +253,7 @@ def _of_part(
 
 
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
-    """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
-    curvatures too."""
+    """The violation as `check` states one, for curvatures mu, beta and the one of the start or the noise."""
     at = found.at
     scalars = scalars_at(found.part.name, at, found.T, numbers)
     known = {name: float(value) for name, value in scalars.items()}
@@ -264,7 +263,7 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
 
 
 def _said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> str:
-    """Where it is violated, and by how much."""
+    """The place where the bound is violated, with both sides, in words."""
     at = found.at
     named = {"eta": at["s"], "mu": at["k"], "curvature": at["h"]} | ({"d": 1 / at["v"]} if takes_d else {})
     named |= {"N": 1 / at["w"]} if at["w"] != 1 and not streamed else {}
@@ -305,7 +304,7 @@ def _alike(family: ProblemFamily) -> int | None:
 
 
 def _workable(algorithm: Algorithm) -> Sequence[int]:
-    """The numbers of clients that it is for: those read, or one."""
+    """The numbers of clients in `_CLIENTS` that the algorithm is for: all, or one."""
     found = []
     for count in _CLIENTS:
         problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)

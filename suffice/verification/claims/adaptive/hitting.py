@@ -60,12 +60,12 @@ def _on_paths(
 
 
 def _last(batch: Paths) -> np.ndarray:
-    """On paths: the last t <= T."""
+    """The last t <= T with P(tau > t) > delta, on paths."""
     return batch.last(lambda record: record["still_running"] > batch.values["delta"][:, None])
 
 
 def _last_above(batch: Paths) -> np.ndarray:
-    """On paths: the last t <= T with E[e_t 1{tau >= t}] > eps, or with E[e_min(t, tau)] > 2 eps, which follows."""
+    """The last t <= T with E[e_t 1{tau >= t}] > eps, or with E[e_min(t, tau)] > 2 eps, which follows, on paths."""
     eps = batch.arguments["eps"][:, None]
     return batch.last(lambda record: (record["while_running"] > eps) | (record["stopped"] > 2 * eps))
 

@@ -27,7 +27,7 @@ def _sharp(fill: float = 1.0) -> Values:
 
 
 def _larger(family: Family) -> Evidence:
-    """Noise that takes 1.05 times its share: the theorem is told less of it."""
+    """Noise that takes 1.05 times its share: the theorem is told of less noise than there is."""
     assert family.sharp is not None
     found = family.evidence(family.sharp())
     return replace(found, arguments={**found.arguments, "split": found.arguments["split"] / 1.05})

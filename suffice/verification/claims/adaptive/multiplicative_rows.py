@@ -76,7 +76,7 @@ def _constant_sharp() -> Values:
 
 
 def _horizon_sharp() -> Values:
-    """The same; where noise counts, s2 is that of mu'."""
+    """The sharp instances of a horizon; where noise counts, s2 is that of mu'."""
     base = sharp_horizon()
     base = {name: value[base["T"] <= 3000] for name, value in base.items()}
     return joined(
@@ -131,7 +131,7 @@ def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str
 
 
 def _confident(kind: _Kind, measure: Callable[[Aligned], np.ndarray]) -> Family:
-    """The same looked at for T steps, from close above the precision."""
+    """Clients whose noise grows, looked at for T steps, from close above the precision."""
     like = aligned(
         measure, lambda: _sure(_placed(kind, "running")), kind.steps, **GROWING, **kind.more, delta=CONFIDENCE
     )
@@ -149,7 +149,7 @@ def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidenc
 
 
 def _long_and_too_loud() -> Evidence:
-    """The same on a way of 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
+    """1.05 times the share over 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
     values = columns([(1.0, 1.0, 0.1, 1e-28, 1e-40, 1.0, 1.0, 2000, 1e-290, 1e14)])
     values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), constant_steps)
     return _growing(CONSTANT, Aligned.hitting, "running").evidence(values)

@@ -13,7 +13,7 @@ MEASURES = {
     "theorem-1-consensus": "consensus_after",
     "corollary-2": "client_gradient",
 }
-"""What each statement bounds, by the name of `Cluster`'s property."""
+"""The property of `Cluster` that each statement bounds, by the key of the statement."""
 
 
 def printed(name: str) -> Evidence:

@@ -39,7 +39,7 @@ class ClientKinds:
 
     @property
     def share(self) -> np.ndarray:
-        """n_k / c, (B, K)."""
+        """The share n_k / c of each kind, (B, K)."""
         return self.counts / self.size[:, None]
 
     @property
@@ -60,7 +60,7 @@ class Cluster(ClientKinds):
     T: np.ndarray
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What the theorems take."""
+        """The arguments of the theorems."""
         mean = np.einsum("bk,bkd->bd", self.share, self.start)
         curvature = np.einsum("bk,bkd->bd", self.share, self.curvature)
         apart = ((self.start - mean[:, None]) ** 2).sum(-1)
@@ -140,7 +140,7 @@ class Cluster(ClientKinds):
 
     @property
     def consensus_after(self) -> np.ndarray:
-        """The same over 1 <= t <= T, as printed."""
+        """Average over pairs of E|x_i - x_j|^2 over 1 <= t <= T, as printed."""
         return self._consensus(2)
 
     def _consensus(self, at: int) -> np.ndarray:

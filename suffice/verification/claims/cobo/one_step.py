@@ -45,7 +45,7 @@ class Step(ClientKinds):
         return -self.eta[:, None, None] * (gradient + (self.rho * self.size)[:, None, None] * self.apart)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What the lemmas take besides the decrease."""
+        """The arguments of the lemmas, except the decrease."""
         return {
             "eta": self.eta,
             "beta": self.beta,

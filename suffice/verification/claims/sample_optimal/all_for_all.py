@@ -129,7 +129,7 @@ def agreed(values: Values, eta: np.ndarray | None = None) -> tuple[Mixture, dict
 
 
 def _limit(known: dict[str, np.ndarray]) -> np.ndarray:
-    """2/(L smax + mu smin)."""
+    """The step limit 2/(L smax + mu smin)."""
     return 2 / (known["beta"] * known["smax"] + known["mu"] * known["smin"])
 
 

@@ -99,7 +99,7 @@ def _equal(values: Values) -> Measured:
 
 
 def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
-    """Whether b_ij^2 <= mu eps, (n, N, N), b_ij the weak dissimilarity made symmetric."""
+    """Whether b_ij^2 <= mu eps, (n, N, N), where b_ij is the weak dissimilarity made symmetric."""
     h = np.minimum(mu[:, None] * values["kappa"][:, None] ** values["bend"], values["beta"][:, None])
     m = values["spread"][:, None] * values["place"]
     b = np.maximum(h[:, :, None], h[:, None]) * np.abs(m[:, :, None] - m[:, None])

@@ -65,7 +65,7 @@ def network(values: Values, eta: np.ndarray, spread: np.ndarray | None = None) -
 
 
 def constants(values: Values, model: Mixture) -> dict[str, np.ndarray]:
-    """What Theorem 2 and its corollaries ask of an instance."""
+    """The arguments of Theorem 2 and its corollaries at an instance, except the step."""
     return {
         "mu": model.h[:, 0, 0],
         "beta": values["beta"],

@@ -87,7 +87,7 @@ def _sharp() -> Values:
 
 
 def flat() -> Family:
-    """For the bound at a step size."""
+    """The family for the bound at a step size."""
     return Family(name="flat losses", domains=DOMAINS, measure=_measure, sharp=_sharp)
 
 
@@ -105,7 +105,7 @@ PRECISE: dict[str, Domain] = {
 
 @measured_by("closed form", "mean of All-for-all's iterates on Huber losses, noise across")
 def _rounds(values: Values) -> Measured:
-    """At the step min(1/(L smax), s/(sigma2 lambda2))."""
+    """The last T at which the mean misses eps, at the step min(1/(L smax), s/(sigma2 lambda2))."""
     beta, start = values["beta"], values["way"] / values["beta"]
     probe = Flat(values, start, 1 / beta, np.zeros_like(beta))
     known = probe.arguments()
@@ -136,5 +136,5 @@ def _sharp_rounds() -> Values:
 
 
 def flat_rounds() -> Family:
-    """For the rounds to a precision."""
+    """The family for the rounds to a precision."""
     return Family(name="flat losses", domains=PRECISE, measure=_rounds, sharp=_sharp_rounds)

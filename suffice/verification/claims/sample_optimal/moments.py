@@ -36,7 +36,7 @@ def geometric(x: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def mean_of_iterates(x: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the mean of the iterates 1 to T keeps of the start, and of unit noise per step (its variance).
+    """The share of the start in the mean of the iterates 1 to T, and the variance that unit noise per step gives it.
 
     Noise s steps before the end enters the mean with (1 - r^s)/((1 - r) T), r = 1 - x. Where x T < 1/100 the sum of its
     squares would cancel; it is left out there, so that the result is a lower bound.
@@ -76,7 +76,7 @@ class Mixture:
 
     @property
     def centre(self) -> np.ndarray:
-        """Its minimiser, (n, d)."""
+        """The minimiser of the mixture, (n, d)."""
         return np.einsum("ng,ngd,ngd->nd", self.weight, self.h, self.m) / self.pull
 
     def limit(self) -> np.ndarray:
@@ -91,11 +91,11 @@ class Mixture:
         return (self.h * ((mean[:, None] - self.m) ** 2 + variance[:, None])).sum(-1) / 2
 
     def first(self, T: np.ndarray) -> np.ndarray:
-        """Of agent 0, (n,)."""
+        """The excess loss of agent 0 after T (n,) steps, (n,)."""
         return self.excesses(T)[:, 0]
 
     def average(self, T: np.ndarray) -> np.ndarray:
-        """Of all agents, weighted by `weight`, (n,)."""
+        """The mean excess loss of all agents after T (n,) steps, weighted by `weight`, (n,)."""
         return (self.weight * self.excesses(T)).sum(-1)
 
     def strong(self) -> np.ndarray:

@@ -67,7 +67,7 @@ def _weights(values: Values) -> np.ndarray:
 
 
 def _excess(problems: QuadraticProblem, rules: list[Algorithm], values: Values, eta: np.ndarray) -> np.ndarray:
-    """Of every agent after every number of iterations up to the longest, (n, T + 1, N)."""
+    """The excess loss of every agent after every number of iterations up to the longest, (n, T + 1, N)."""
     moments = expected_moments_batch(problems, stack(rules), iterations=int(values["T"].max()), eta=eta)
     return moments.excess(problems).numpy()
 

@@ -25,7 +25,7 @@ from suffice.simulate.moment_powers import operator_powers
 from suffice.simulate.problem_batches import over_tensors
 
 ROUNDING = 1e-13
-"""What the basis of the control variates may turn by: of the part that stays."""
+"""The largest change of the part that stays, in its map, that is taken for rounding of the basis and removed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Saturated(Quadratics):
     growth: Tensor
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
-        """Of two independent numbers of variance 1, one for either part."""
+        """The probabilities and draws of two independent numbers of variance 1, one for either part of the noise."""
         points = 2**0.5 * torch.cat((torch.eye(2), -torch.eye(2))).to(self.A)
         draws = points[:, None, None].expand(-1, self.clients, -1, -1)
         return torch.full(draws.shape[:2], 0.25, dtype=self.dtype), draws
@@ -66,23 +66,23 @@ class Clients:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """B, n, d."""
+        """The sizes B, n, d."""
         B, n, d = self.curvature.shape
         return B, n, d
 
     @property
     def mu(self) -> np.ndarray:
-        """(B, n)."""
+        """The least curvature of each client, (B, n)."""
         return self.curvature.min(-1)
 
     @property
     def weights(self) -> np.ndarray:
-        """Of the models in the mean, proportional to alpha^2 / gamma, (B, n)."""
+        """The weights of the models in the mean, proportional to alpha^2 / gamma, (B, n)."""
         weight = self.alpha**2 / self.eta
         return weight / weight.sum(-1, keepdims=True)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What the theorems on rates take, besides T."""
+        """The arguments of the theorems on rates, without T."""
         _, n, _ = self.shape
         Psi0 = self.lyapunov(self.start)
         return {
@@ -120,7 +120,7 @@ class Clients:
 
     @cached_property
     def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the lines, one for each coordinate of each client batch, those of different maps, and each one's own."""
+        """The first line of each of the L different maps, (L,), and which map each line (a coordinate) has, (B d,)."""
         d = self.shape[2]
         told = np.column_stack((self.A, self.C, self.alpha, self.eta, self.p, self.saturation))
         h = self.curvature.swapaxes(1, 2).reshape(len(told) * d, -1)
@@ -134,7 +134,7 @@ class Clients:
 
     @cached_property
     def maps(self) -> Maps:
-        """One iteration of the lines that are different, (L, m, m)."""
+        """The maps of one iteration of the L lines that are different, (L, m, m)."""
         first, (_, n, d) = self._distinct[0], self.shape
         L, own = len(first), first // d
         h, A, C = self.curvature[own, :, first % d], self.A[own], self.C[own]
@@ -160,7 +160,7 @@ class Clients:
         return Maps(mean=mean, deviations=deviations, weights=found.weights, noise=turn @ found.noise @ turn.mT)
 
     def step(self, moment: np.ndarray) -> np.ndarray:
-        """One iteration of second moments (B, d, m, m)."""
+        """The second moments one iteration after `moment`, (B, d, m, m)."""
         maps = over_tensors(lambda each: each[torch.from_numpy(self.lines)], self.maps)
         return maps.advance(torch.from_numpy(moment).flatten(0, 1)).numpy().reshape(moment.shape)
 
