@@ -84,7 +84,7 @@ def once(population: Population, draw: int) -> tuple[float, float, list[bool]]:
     made = units.messages(sums)
     alone = population.risks(*units.given(alone_models(made.fits, best_penalty(made.fits, made.held_out))[0]))
     ours = population.risks(found.slopes, found.intercepts)
-    gain, scale = gained(found, sums.held_out, counts), found.units.scale[-1] ** 2
+    gain, scale = gained(found, sums.rows[:, :FOLDS], counts), found.units.scale[-1] ** 2
     given = np.isfinite(gain.gain) & np.isfinite(gain.error)
     given &= counts >= PER_COEFFICIENT * (population.slopes.shape[1] + 1)
     inside = np.abs(gain.gain * scale - (alone - ours)) <= 2 * gain.error * scale

@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from .simulate import hitting_times as hitting_times
     from .simulate import problems as problems
     from .simulate import run as run
+    from .simulate.data.heart_disease import heart_disease as heart_disease
     from .simulate.data.mnist import mnist as mnist
     from .simulate.data.plays import plays as plays
     from .simulate.problems.from_arrays import from_arrays as from_arrays
-    from .simulate.problems.heart_disease import heart_disease as heart_disease
     from .simulate.problems.read import read as read
     from .simulate.setup_file import read_setup as read_setup
     from .support.errors import ConditionError as ConditionError

@@ -71,7 +71,7 @@ def heart(
     progress: Progress,
 ) -> Figure:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
-    from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
+    from suffice.simulate.data.heart_disease import CENTRES, heart_disease
 
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
 

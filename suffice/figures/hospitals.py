@@ -21,8 +21,8 @@ from suffice.simulate import (
     Stream,
     iterate,
 )
+from suffice.simulate.data.heart_disease import CENTRES, HeartDisease
 from suffice.simulate.data.table import Table
-from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
 
 from .regression import all_for_one
 from .setting import Competitors

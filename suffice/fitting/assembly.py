@@ -25,22 +25,21 @@ if TYPE_CHECKING:
 
 def encode(sites: Sites, sums: Sums, trusted: Sums) -> tuple[Encoding, Sums, Units, list[str]]:
     """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
-    levels, gaps = sites.design.categories
-    encoding = Encoding.of(sites.design.names, levels, gaps, trusted.pooled[0][:-1])
+    encoding = Encoding.of(sites.design, trusted.pooled[0][:-1])
     encoded = encoding.sums(sums)
     units = Units.pooled(encoded)
-    return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
+    return encoding, encoded, units, encoding.remarks(sites.design, units.constant)
 
 
 def typically_filled(sites: Sites, sums: Sums) -> Sums:
     """Encoded messages in which gaps are filled with the median of the sites' means, which a wrong unit cannot move."""
-    names, (levels, gaps) = sites.design.names, sites.design.categories
+    names, (_, gaps) = sites.design.names, sites.design.categories
     mean, each = sums.pooled[0][:-1].copy(), sums.sites[1][:, :-1]
     for name, gap in gaps.items():
         there = 1 - each[:, names.index(gap)]
         known = each[there > 0, names.index(name)] / there[there > 0]
         mean[names.index(name)] = (1 - mean[names.index(gap)]) * (np.median(known) if len(known) else 0.0)
-    return Encoding.of(names, levels, gaps, mean).sums(sums)
+    return Encoding.of(sites.design, mean).sums(sums)
 
 
 def assemble(

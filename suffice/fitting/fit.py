@@ -144,9 +144,7 @@ def _least_squares(
     shared = units.given(fitted.population[None])
     if len(found.group) == 1:  # two sites that were fitted apart: no network has a population
         shared = found.slopes.mean(0)[None], found.intercepts.mean()[None]
-    from suffice.simulate.data.message import numbers_of
-
-    rows = encoded.held_out
+    rows = encoded.rows[:, :FOLDS]  # that are held out in turn
     noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
     power = spread_power(sums.sites[1][~lone, -1], noise[~lone])
     rule = {
@@ -158,7 +156,7 @@ def _least_squares(
         },
         "spread_power": power,
         "rounds": 1,
-        "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design)),
+        "numbers_per_site": max(sent, default=sites.design.numbers(FOLDS)),
         "fewest_numbers": min(sent, default=None),
     }
     return assemble(

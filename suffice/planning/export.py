@@ -18,7 +18,7 @@ from suffice.support.text import csv_text
 from .client_plan import ClientPlan
 
 if TYPE_CHECKING:
-    from suffice.simulate.data.standardisation import Coordinates
+    from suffice.simulate.data.encoding import Coordinates
 
 
 TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv, of each site

@@ -31,7 +31,7 @@ from .tables.plans import constant_table, noted_table, plan_table, sentence, sta
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-    from suffice.simulate.data.standardisation import Coordinates
+    from suffice.simulate.data.encoding import Coordinates
 
     Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
@@ -197,7 +197,7 @@ class Plan:
             "loss": {"LeastSquares": "least-squares", "Logistic": "logistic"}.get(type(self.problem).__name__),
             "regularisation": getattr(self.problem, "regularisation", 0.0),
             "batch": self.batch,
-            "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
+            "coordinates": None if self.coordinates is None else plain(vars(self.coordinates)),
             "start": dict(zip(names, self.start.tolist())),
             "matrices": plain(matrices),
         }

@@ -134,7 +134,7 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
         }
         for name, rows, own in zip(sites.names, X, y)
     }
-    notes = (*sites.notes, *sites.design.remarks(encoding, constant[:p]))
+    notes = (*sites.notes, *encoding.remarks(sites.design, constant[:p]))
     if numbers:
         notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
     standardised = dict(zip(columns, zip(mean.tolist(), scale.tolist())))

@@ -211,7 +211,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "negative seed": (
         {"t.svm": LIBSVM, "s.toml": data(path='"t.svm"', split='"iid:2"', seed="-1")},
         SETUP,
-        "seed = -1: give a whole number >= 0",
+        "seed = -1: give a whole number, at least 0",
     ),
     "option beside a setup": ({"t.csv": TABLE, "s.toml": data()}, (*SETUP, "--split", "iid:2"), "--split = 's.toml'"),
     "quadratic of a table": (

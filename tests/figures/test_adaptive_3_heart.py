@@ -11,7 +11,7 @@ from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.figure import SEPARATOR
 from suffice.figures.hospitals import BESIDE, MEASURED, Patients, measure, with_intercept
-from suffice.simulate.problems.heart_disease import heart_disease
+from suffice.simulate.data.heart_disease import heart_disease
 
 HEART = DATA / "heart_disease"
 needs_data = pytest.mark.skipif(not HEART.is_dir(), reason="no heart disease files: set SUFFICE_DATA")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_whole
 from suffice.support.parse import nearest, parse_number
 
 from .table import MOST_CLIENTS
@@ -56,65 +57,57 @@ def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
                 of even number and the others to those of odd number; within each, equal parts of a random order
     Parts are equal up to one row. Raises `InputError` where a client would stay without rows.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
-        raise InputError("seed", seed, "give a whole number >= 0")
-    seed = int(seed)  # one of NumPy's may have eight bits
-    rows, n = len(y), split.clients
+    seed, rows, n = as_whole("seed", seed, least=0), len(y), split.clients
     if n > rows:
         raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
+    order = np.arange(rows)
+    if split.kind != "contiguous":
+        from ..randomness import Stream, single
+
+        # a uniform order; so are those of any class in it, independently of other classes
+        order = single(seed).permutation(rows, iteration=0, stream=Stream.SPLIT)[0].numpy()
     if split.kind in ("contiguous", "iid"):
-        order = np.arange(rows) if split.kind == "contiguous" else _order(y, seed)
-        parts = [np.sort(part) for part in np.array_split(order, n)]
+        parts = np.array_split(order, n)
     else:
-        parts = _dirichlet(y, split, seed) if split.kind == "dirichlet" else _labels(y, split, seed)
-    for i, part in enumerate(parts):
-        if not len(part):
-            raise InputError("split", f"{split.kind}:{n}", f"leaves client {i} without rows; use fewer clients")
-    return parts
+        owner = _classes(y, split)[order]
+        parts = _dirichlet(order, owner, split, seed) if split.kind == "dirichlet" else _labels(order, owner, n)
+    if empty := [i for i, part in enumerate(parts) if not len(part)]:
+        raise InputError("split", f"{split.kind}:{n}", f"leaves client {empty[0]} without rows; use fewer clients")
+    return [np.sort(part) for part in parts]
 
 
-def _dirichlet(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+def _dirichlet(order: np.ndarray, owner: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+    """Of the rows in an `order`, whose classes are `owner`."""
     from ..randomness import Stream, single
 
-    owner, classes = _classes(y, split)
-    order = _order(y, seed)
-    members = [order[owner[order] == j] for j in range(classes)]
+    members = [order[owner == j] for j in range(owner.max() + 1)]
     sizes = np.array([[len(rows)] for rows in members])
     for draw in range(1, DRAWS + 1):
-        how = {"iteration": draw, "stream": Stream.SPLIT, "clients": classes, "features": split.clients}
+        how = {"iteration": draw, "stream": Stream.SPLIT, "clients": len(members), "features": split.clients}
         shares = single(seed).dirichlet(split.concentration, **how)[0].numpy()
         ends = (np.cumsum(shares[:, :-1], axis=1) * sizes).round().astype(int)
-        parts = [np.sort(np.concatenate(part)) for part in zip(*map(np.split, members, ends))]
+        parts = [np.concatenate(part) for part in zip(*map(np.split, members, ends))]
         if min(map(len, parts)) >= FEWEST_ROWS:
             return parts
-    text = f"dirichlet:{split.clients}:{split.concentration:g}"
     remedy = f"no draw of {DRAWS} leaves every client {FEWEST_ROWS} rows; use fewer clients or a larger concentration"
-    raise InputError("split", text, remedy)
+    raise InputError("split", f"dirichlet:{split.clients}:{split.concentration:g}", remedy)
 
 
-def _labels(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
-    owner, classes = _classes(y, split)
+def _labels(order: np.ndarray, owner: np.ndarray, clients: int) -> list[np.ndarray]:
+    """Likewise."""
+    classes = owner.max() + 1
     first = classes // 2 + 1
     if classes <= first:
         remedy = f"Definition S1 puts all {classes} classes into its first cluster; use dirichlet or column:NAME"
-        raise InputError("split", f"labels:{split.clients}", remedy)
-    order, n = _order(y, seed), split.clients
-    later = owner[order] >= first
-    halves = [np.array_split(order[later == parity], (n + 1 - parity) // 2) for parity in (0, 1)]
-    return [np.sort(halves[i % 2][i // 2]) for i in range(n)]
+        raise InputError("split", f"labels:{clients}", remedy)
+    halves = [np.array_split(order[(owner >= first) == odd], (clients + 1 - odd) // 2) for odd in (0, 1)]
+    return [halves[i % 2][i // 2] for i in range(clients)]
 
 
-def _order(y: np.ndarray, seed: int) -> np.ndarray:
-    """All rows in a uniform order; so are those of any class in it, independently of other classes."""
-    from ..randomness import Stream, single
-
-    return single(seed).permutation(len(y), iteration=0, stream=Stream.SPLIT)[0].numpy()
-
-
-def _classes(y: np.ndarray, split: Split) -> tuple[np.ndarray, int]:
-    """The class of every row, numbered in rising order, and how many there are."""
+def _classes(y: np.ndarray, split: Split) -> np.ndarray:
+    """The class of every row, numbered in rising order."""
     values, owner = np.unique(y, return_inverse=True)
     if len(values) > MOST_CLASSES or 2 * len(values) > len(owner):
         remedy = "needs classes, not measurements: at most half as many values as rows; use iid or contiguous"
         raise InputError("split", f"{split.kind}:{split.clients} of a target with {len(values)} values", remedy)
-    return owner, len(values)
+    return owner

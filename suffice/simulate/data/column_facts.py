@@ -4,7 +4,7 @@ table follows from it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -65,7 +65,7 @@ class ColumnFacts:
                 self.text, self.place = texts[row], frame.place(row, client)
             self.strays += int(stray.sum())
             odd, every = (some.unique().sort().to_list() for some in (texts.filter(stray), texts.drop_nulls()))
-            self._keep_texts((*odd[: most // 2], *every), most)  # one among many numbers is not lost
+            found = [*odd[: most // 2], *every]  # one among many numbers is not lost
         else:
             gone = np.isnan(values)
             present = values[~gone] if gone.any() else values
@@ -74,15 +74,11 @@ class ColumnFacts:
                 check_finite(name, values, frame, client)
             if len(self.values) <= most:
                 self.values = np.union1d(self.values, present)[: most + 1]
-            if not frame.columns[name].dtype.is_float():
-                self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
-            elif len(self.texts) <= most:
-                self._keep_texts(map(as_text, np.unique(present)[: most + 1].tolist()), most)
-        self.gaps += frame.gaps(name, gone)
-
-    def _keep_texts(self, texts: Iterable[str], most: int) -> None:
+            floats = frame.columns[name].dtype.is_float()
+            found = map(as_text, self.values.tolist()) if floats else frame.texts(name).drop_nulls().unique().to_list()
         if len(self.texts) <= most:
-            self.texts.update(islice(((text, None) for text in dict.fromkeys(texts)), most + 1))
+            self.texts |= dict.fromkeys(islice(dict.fromkeys(found), most + 1))
+        self.gaps += frame.gaps(name, gone)
 
     def settle(self) -> None:
         """After all pieces: `WORDS` are levels, unless all others are numbers."""
@@ -99,33 +95,40 @@ def counted(gaps: Counter[str]) -> str:
     return ", ".join(f"{text} {count}" for text, count in gaps.most_common())
 
 
-def design_of(facts: Mapping[str, ColumnFacts], roles: Iterable[str], drop: Sequence[str]) -> Design:
+def design_of(facts: Mapping[str, ColumnFacts], roles: Collection[str], drop: Sequence[str]) -> Design:
     """The design of all columns but those with `roles` (site, target) and those to `drop`."""
-    columns: list[Column] = []
-    left_out: list[tuple[str, str]] = []
-    said: dict[str, str] = {}
-    roles, gaps = set(roles), {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
+    columns, ranges = list[Column](), dict[str, tuple[float, float]]()
+    left_out, said = dict[str, str](), dict[str, str]()
+    gaps = {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
     for name, seen in facts.items():
         if name in roles:
             continue
-        before = len(columns)
-        if name in drop:
-            left_out.append((name, "dropped, as asked"))
-        elif name in INDEXES:
-            left_out.append((name, "a column without a name is taken as an index"))
-        elif seen.numeric:
+        if why := _unusable(name, seen, drop):
+            left_out[name] = why
+            continue
+        if seen.numeric:
             columns.append(Column(name=name, source=name))
+            ranges |= {name: (seen.low, seen.high)} if seen.high > seen.low else {}
         else:
-            columns += _levels(name, seen, left_out)
-        if len(columns) > before:
-            columns += [Column(name=f"{name}={GAP}", source=name, gap=True)] if seen.gaps else []
-            if notes := _said(name, seen, gaps):
-                said[name] = "\n".join(notes)
+            columns += [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(seen.levels)]
+        columns += [Column(name=f"{name}={GAP}", source=name, gap=True)] if seen.gaps else []
+        if notes := _said(name, seen, gaps):
+            said[name] = "\n".join(notes)
     if not columns:
-        raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor")
-    seen_of = {c.source: facts[c.source] for c in columns if c.level is None and not c.gap}
-    ranges = {name: (seen.low, seen.high) for name, seen in seen_of.items() if seen.high > seen.low}
-    return Design(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
+        raise InputError("columns", [*left_out], "no predictor is left; give at least one predictor")
+    return Design(columns=tuple(columns), left_out=tuple(left_out.items()), column_notes=said, ranges=ranges)
+
+
+def _unusable(name: str, seen: ColumnFacts, drop: Sequence[str]) -> str:
+    """Why a column is left out, or ""."""
+    if name in drop or name in INDEXES:
+        return "dropped, as asked" if name in drop else "a column without a name is taken as an index"
+    levels, rows = len(seen.levels), seen.rows - seen.gaps.total()
+    few = levels <= 2 or (levels < rows and (levels <= FEW_LEVELS or 2 * levels <= rows))
+    if seen.numeric or (few and levels <= MOST_LEVELS):
+        return ""
+    what = f"over {MOST_LEVELS} texts" if levels > MOST_LEVELS else f"{levels} texts in {rows} rows"
+    return f"{what}, as names have: merge some to keep it"
 
 
 def check_roles(facts: Mapping[str, ColumnFacts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
@@ -150,13 +153,9 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
         days = [level for level in levels if not is_word(level)][:20]
         if days and all(map(DATE.fullmatch, days)):
             raise date(name, days[0])
-        texts = [level for level in levels if not NUMBER.fullmatch(level)]
-        if seen.text and not (texts or NUMBER.fullmatch(seen.text)):
-            texts = [seen.text]  # behind more numbers than are kept
+        texts = [text for text in dict.fromkeys((*levels, seen.text)) if text and not NUMBER.fullmatch(text)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
-        if few and len(disguised) < max(3, len(levels) / 2):
-            continue
         rare = seen.strays <= (seen.rows - seen.gaps.total()) / 5 and len(levels) > MOST_LEVELS
         if texts and (rare or len(texts) <= len(levels) / 5) and not few:
             usual = next(level for level in levels if level not in texts)
@@ -164,7 +163,7 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
             where = f" ({cells} in {seen.place})" if seen.place else ""
             remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column"
             found.append((f"column {name}", seen.text or texts[0], remedy + where))
-        elif disguised:
+        elif disguised and (not few or len(disguised) >= max(3, len(levels) / 2)):
             known = seen.text in disguised
             place, text = (f"{name} in {seen.place}", seen.text) if known else (f"column {name}", disguised[0])
             found.append((place, text, f"{remedy}, or leave the column out by drop"))
@@ -204,13 +203,3 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
     ):
         notes += [short(f"{{}}: {{}} {why}", name, found)] if found else []
     return notes
-
-
-def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
-    levels, rows = seen.levels, seen.rows - seen.gaps.total()
-    many = len(levels) > MOST_LEVELS
-    if many or (len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows))):
-        what = f"over {MOST_LEVELS} texts" if many else f"{len(levels)} texts in {rows} rows"
-        left_out.append((name, f"{what}, as names have: merge some to keep it"))
-        return []
-    return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]

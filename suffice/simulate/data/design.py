@@ -9,7 +9,7 @@ agree on either beforehand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -19,8 +19,6 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
-
-from .encoding import Encoding
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -69,15 +67,10 @@ class Design:
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
-    def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
-        """Notes on columns that were left out or changed; `constant` marks those of the encoding."""
-        texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in self.left_out]
-        notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
-        for name, same in zip(encoding.columns, constant):  # with gaps, see `encoding.LOST`
-            notes += [short(CONSTANT, name, "6" if name in encoding.gaps else "12")] if same else []
-        notes += [short("{}: the reference level", reference) for reference in encoding.references.values()]
-        notes += [short(f"{{}}: gaps are filled with {value:.6g}", name) for name, value in encoding.gaps.items()]
-        return [*notes, *(note for text in self.column_notes.values() for note in text.splitlines())]
+    def numbers(self, folds: int) -> int:
+        """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
+        p = len(self.columns) + 1
+        return folds * (1 + p + p * (p + 1) // 2)
 
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -86,9 +79,7 @@ class Design:
         for column in self.columns:
             if column.level is not None:
                 levels.setdefault(column.source, []).append(column.name)
-        return levels, {
-            column.source: column.name for column in self.columns if column.gap and column.source not in levels
-        }
+        return levels, {one.source: one.name for one in self.columns if one.gap and one.source not in levels}
 
     def apply(self, frame: Frame) -> np.ndarray:
         """(n, p) numbers of the rows of a table, NaN for a gap in a column that no column marks the gaps of;
@@ -102,17 +93,14 @@ class Design:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
             if column.level is not None or name in categories:
                 cells = texts(name)
-                X[:, at] = (cells.is_null() if column.gap else cells.eq_missing(column.level)).to_numpy()
-                if name not in marked:
-                    X[cells.is_null().to_numpy(), at] = np.nan
-                continue
-            values = frame.numbers(name)
-            if values is None:
+                values, gone = cells.eq_missing(column.level).to_numpy(), cells.is_null().to_numpy()
+            elif (values := frame.numbers(name)) is not None:
+                check_finite(name, values, frame)
+                gone = np.isnan(values)
+            else:
                 row, remedy = frame.stray(name), "give a number, or leave the cell empty"
                 raise InputError(f"{name} in {frame.place(row)}", texts(name)[row], remedy)
-            check_finite(name, values, frame)
-            gone = np.isnan(values)
-            X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
+            X[:, at] = gone if column.gap else np.where(gone, 0.0 if name in marked else np.nan, values)
         return X
 
 

@@ -7,13 +7,17 @@ one; the level that most rows have is the reference, whose column is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from .design import CONSTANT, Design, short
 from .folds import Sums
 
+INTERCEPT = "(intercept)"
+STANDARDISE = ("pooled", "client", "none")
 LOST = 1e-13
 """A column with gaps has no digits where its variance is below this share of the square of the value that fills them,
 since it is a difference of such squares: where it varies by less than some 3e-7 of its size."""
@@ -31,27 +35,30 @@ class Encoding:
     means: Mapping[str, float]
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], categories: Mapping[str, Sequence[str]], gaps: Mapping[str, str], mean: np.ndarray
-    ) -> Encoding:
-        """From the columns' `names`, the columns of each category, each number's column of gaps, and means (p,) of
-        all rows.
-        """
-        at = {name: j for j, name in enumerate(names)}
-        references = {
-            source: max(columns, key=lambda column: (mean[at[column]], column))
-            for source, columns in categories.items()
-        }
+    def of(cls, design: Design, mean: np.ndarray) -> Encoding:
+        """From the means (p,) of the design's columns over all rows."""
+        names, (levels_of, gaps) = design.names, design.categories
+        share = dict(zip(names, mean.tolist()))
+        references = {source: max(levels, key=lambda name: (share[name], name)) for source, levels in levels_of.items()}
         kept = [name for name in names if name not in references.values()]
-        there = {name: 1 - mean[at[gap]] for name, gap in gaps.items()}
-        filled = {name: float(mean[at[name]] / share) if share > 0 else 0.0 for name, share in there.items()}
+        filled = {name: share[name] / (1 - share[gap]) if share[gap] < 1 else 0.0 for name, gap in gaps.items()}
         matrix = None
         if len(kept) < len(names) or gaps:
-            matrix = np.zeros((len(names), len(kept)))
-            matrix[[at[name] for name in kept], range(len(kept))] = 1.0
-            matrix[[at[gap] for gap in gaps.values()], [kept.index(name) for name in gaps]] = [*filled.values()]
+            matrix = np.delete(np.eye(len(names)), [*map(names.index, references.values())], axis=1)
+            for name, value in filled.items():
+                matrix[names.index(gaps[name]), kept.index(name)] = value
         means = dict(zip(kept, (mean if matrix is None else mean @ matrix).tolist()))
         return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
+
+    def remarks(self, design: Design, constant: Iterable[bool] = ()) -> list[str]:
+        """Notes on the design's columns that were left out or changed; `constant` marks those of the encoding."""
+        texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in design.left_out]
+        notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
+        for name, same in zip(self.columns, constant):  # with gaps, see `LOST`
+            notes += [short(CONSTANT, name, "6" if name in self.gaps else "12")] if same else []
+        notes += [short("{}: the reference level", reference) for reference in self.references.values()]
+        notes += [short(f"{{}}: gaps are filled with {value:.6g}", name) for name, value in self.gaps.items()]
+        return [*notes, *(note for text in design.column_notes.values() for note in text.splitlines())]
 
     def encoded(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, p) without gaps in `columns`."""
@@ -70,14 +77,33 @@ class Encoding:
         """Messages (x, y) of all sites in `columns`."""
         if self.matrix is None:
             return sums
-        size, kept = self.matrix.shape
-        whole = np.zeros((size + 1, kept + 1))
-        whole[:-1, :-1] = self.matrix
-        whole[-1, -1] = 1.0
-        found = sums.mapped(whole)
+        found = sums.mapped(self.matrix)
         for name, value in self.gaps.items():
             at = self.columns.index(name)
             if found.pooled[1][at] <= LOST * value**2:  # it varies by no more than rounding makes of it
                 found.mean[..., at] = value
                 found.products[..., at, :] = found.products[..., at] = 0.0
         return found[:]  # whose sums over sites are those of these numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates:
+    """What the coefficients of a model multiply, in order: (column - mean) / scale, the intercept a column of ones.
+
+    names         of the columns; "NAME=LEVEL" is 1 where NAME is LEVEL, "NAME=missing" where it is missing, else 0
+    means, scales (d,), or (N, d) where each client has its own
+    fills         what stands for a gap in a column, before it is standardised
+    target_mean, target_scale  of the target, (y - mean) / scale
+    positive      of two classes, the labels that count as 1
+    client, target  the columns of the table, where there is one that has them
+    """
+
+    names: tuple[str, ...]
+    means: np.ndarray
+    scales: np.ndarray
+    fills: Mapping[str, float] = field(default_factory=dict)
+    target_mean: float = 0.0
+    target_scale: float = 1.0
+    positive: tuple[Any, ...] = ()
+    client: str = "client"
+    target: str = "target"

@@ -108,11 +108,6 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             return "its products are not positive semidefinite, as sums over rows are"
         return ""
 
-    @property
-    def held_out(self) -> np.ndarray:
-        """Rows (N, F) that are held out in turn."""
-        return self.rows[:, :FOLDS]
-
     @cached_property
     def sites(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows (N,), means (N, p) and centred products (N, p, p) of each site."""
@@ -139,8 +134,10 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return Sums(rows=self.rows[at], mean=self.mean[at], products=self.products[at])
 
     def mapped(self, matrix: np.ndarray) -> Sums:
-        """The sums of the rows z'`matrix`, `matrix` (p, p')."""
-        return Sums(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+        """The sums of the rows (x'`matrix`, y), `matrix` (d, d')."""
+        whole = np.pad(matrix, (0, 1))
+        whole[-1, -1] = 1.0
+        return Sums(rows=self.rows, mean=self.mean @ whole, products=whole.T @ self.products @ whole)
 
     def turned(self, by: np.ndarray) -> Sums:
         """Fold f as fold f + `by` (N,)."""

@@ -1,13 +1,8 @@
-"""UCI heart disease in four hospitals, prepared as FLamby does (Ogier du Terrail et al. 2022, fed_heart_disease).
-
-Columns slope, ca and thal are dropped, then patients with a missing value: 303, 261, 46 and 130 remain. y is 1 for any
-disease. cp and restecg become indicators without their first level, so there are 13 predictors. 66 % of each hospital's
-patients train, drawn with FLamby's seed 43 and stratified where both classes have more than two. In double precision.
-"""
+"""UCI heart disease in four hospitals, prepared as FLamby does (Ogier du Terrail et al. 2022, fed_heart_disease)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice
 
+from .encoding import STANDARDISE
 from .memory import as_path, whole
 from .table import Table
 
@@ -29,11 +26,32 @@ SMALL = 1e-9
 """Added to standard deviations: cholesterol is constant in Switzerland."""
 
 
-def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Table, ...], tuple[Table, ...]]:
-    """Training and test rows of the four centres, standardised by the training rows of each ("client"), of all
-    ("pooled"), or not at all. Raises `InputError`."""
+@dataclass(frozen=True, kw_only=True)
+class HeartDisease:
+    """Four hospitals' patients in the order of `CENTRES`, predictors (n, 13): training and test tables.
+
+    `read` makes a problem of the training tables.
+    """
+
+    train: tuple[Table, ...]
+    test: tuple[Table, ...]
+
+
+def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDisease:
+    """Read UCI heart disease as FLamby prepares it; `path` is the folder of the four files processed.CENTRE.data.
+
+    Columns slope, ca and thal are dropped, then patients with missing values: 303, 261, 46 and 130 remain. y is 1 for
+    any disease; cp and restecg become indicators without their first level: 13 predictors. 66 % of each centre train,
+    stratified where both classes have more than two patients (seed 43). `standardise` uses the training data of each
+    centre ("client") or of all ("pooled"), deviations with n - 1, plus 1e-9: cholesterol is constant in Switzerland; or
+    "none". Double precision.
+
+    Source: FLamby (Ogier du Terrail et al. 2022), flamby/datasets/fed_heart_disease. Raises `InputError`, also for
+    absent and damaged files.
+    """
     from sklearn.model_selection import train_test_split
 
+    as_choice("standardise", standardise, STANDARDISE)
     rows = [complete_patients(Path(path) / f"processed.{name}.data") for name in CENTRES]
     together = np.concatenate(rows)
     levels = {name: np.unique(together[:, FIELDS.index(name)])[1:] for name in CATEGORIES}
@@ -53,32 +71,27 @@ def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Tabl
         scales = [(reference.mean(0), reference.std(0, ddof=1) + SMALL) for reference in references]
         parts = [[replace(one, X=(one.X - mean) / scale) for one in part] for part, (mean, scale) in zip(parts, scales)]
     train, test = zip(*parts)
-    return train, test
+    return HeartDisease(train=train, test=test)
 
 
 def is_heart_disease(path: Any) -> bool:
     """Whether `path` is a folder with the archive's files."""
-    if not isinstance(path, str | Path) or not str(path):
-        return False
-    return as_path("path", path).is_dir() and any(Path(path).glob("processed.*.data"))
+    named = isinstance(path, str | Path) and path != ""
+    return named and as_path("path", path).is_dir() and any(Path(path).glob("processed.*.data"))
 
 
 def complete_patients(path: Path) -> np.ndarray:
     """Patients without missing values, (n, 11): ten predictors and the diagnosis. Raises `InputError`."""
-    used = (*range(len(FIELDS)), COLUMNS - 1)
+    number = lambda cell: np.nan if cell.strip() == "?" else float(cell)  # noqa: E731
     content = BytesIO(whole(path, field="path", most=LARGEST_FILE))
     try:
-        rows = np.loadtxt(content, delimiter=",", converters=_number, ndmin=2, comments=None)
+        rows = np.loadtxt(content, delimiter=",", converters=number, ndmin=2, comments=None)
     except ValueError as error:
         raise InputError("path", str(path), f"not a file of the UCI archive: {error}") from None
     if rows.shape[1] != COLUMNS:
         raise InputError("path", str(path), f"{rows.shape[1]} fields; give {COLUMNS} fields")
-    rows = rows[:, used]
+    rows = rows[:, [*range(len(FIELDS)), -1]]
     rows = rows[~np.isnan(rows).any(1)]
     if len(rows) < 6:
         raise InputError(f"complete patients in {path.name}", len(rows), "too few to divide into training and test")
     return rows
-
-
-def _number(cell: str) -> float:
-    return np.nan if cell.strip() == "?" else float(cell)

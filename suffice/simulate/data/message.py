@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,6 @@ from .sites import Sites
 
 KIND = "suffice message, version 1"
 HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
-LONGEST = 1000
-"""Characters of a file in which its kind stands."""
 LARGEST = 100_000_000
 """A message of more bytes is refused."""
 
@@ -69,11 +68,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def numbers(self) -> int:
         """How many numbers are sent."""
-        return numbers_of(len(self.folds), self.design)
+        return self.design.numbers(len(self.folds))
 
     def to_json(self) -> str:
         """The message as JSON, with the lower triangle of each fold's products."""
-        return msgspec.json.format(msgspec.json.encode(self, enc_hook=_listed), indent=1).decode()
+        lower = lambda array: (array[np.tril_indices(len(array))] if array.ndim == 2 else array).tolist()  # noqa: E731
+        return msgspec.json.format(msgspec.json.encode(self, enc_hook=lower), indent=1).decode()
 
     def write(self, path: str | Path) -> Path:
         """To a file, whole or not at all. Warns where single rows may be recovered though nobody opted in by
@@ -87,26 +87,19 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return write_whole(path, self.to_json().encode())
 
 
-def numbers_of(folds: int, design: Design) -> int:
-    """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
-    p = len(design.columns) + 1
-    return folds * (1 + p + p * (p + 1) // 2)
-
-
 def message_of(sites: Sites, *, reveal: bool) -> Message:
     """The message of a single site. Five folds only where each has more rows than a model coefficients, or with
     `reveal`: a fold of one row is that row, and one of a few rows comes close."""
     if len(sites.names) != 1:
         remedy = "summarise one site at a time: name it by site, or client"
         raise InputError("site", f"{len(sites.names)} sites", remedy)
-    site, sums = sites.names[0], sites.sums[0]
-    sources = [column.source for column in sites.design.columns]
-    for column in sites.design.columns:
+    site, design, count = sites.names[0], sites.design, int(sites.counts[0])
+    sources = [column.source for column in design.columns]
+    for column in design.columns:
         if column.level == site and sources.count(column.source) == 1:
             remedy = f"it names the site in every row and is no predictor; give client={column.source!r}, or drop it"
             raise InputError(f"column {column.source}", column.level, remedy)
-    least = len(sites.design.columns) + 2
-    folds, count = tuple(sums[f] for f in range(FOLDS)), int(sites.counts[0])
+    least, folds = len(design.columns) + 2, tuple(sites.sums[0, f] for f in range(FOLDS))
     if not reveal and min(fold.rows for fold in folds) < least:
         rows, mean, products = sites.sums.sites
         folds = (Sums(rows=rows, mean=mean, products=products)[0],)
@@ -116,7 +109,7 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
     fewest, reveals = min(fold.rows for fold in folds), HIDDEN
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
-    known: dict[str, Any] = {"columns": sites.design.columns, "left_out": sites.design.left_out, "reveals": reveals}
+    known: dict[str, Any] = {"columns": design.columns, "left_out": design.left_out, "reveals": reveals}
     return Message(site=site, target=sites.target, count=count, folds=folds, **known)
 
 
@@ -124,30 +117,22 @@ def read_message(path: str | Path) -> Message:
     """A message from its file, or `InputError`."""
     path = as_path("message", path, "give messages (suffice.summarise) or paths of their files")
     content = whole(path, field="message", most=LARGEST)
+    numbers = lambda kind, values: as_numbers("numbers of a fold", values, ("n",))  # noqa: E731
     try:
-        return msgspec.json.decode(content, type=Message, dec_hook=_array)
+        return msgspec.json.decode(content, type=Message, dec_hook=numbers)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         remedy = f"not a message of a site: {error}"
-        if b'"suffice models, version' in content[:LONGEST]:
+        if b'"suffice models, version' in content:
             remedy = "these are saved models, and no site can be added to them: fit the messages of all sites anew"
         raise InputError("message", str(path), remedy) from None
-
-
-def _listed(array: np.ndarray) -> list[float]:
-    return array[np.tril_indices(len(array))].tolist() if array.ndim == 2 else array.tolist()
-
-
-def _array(kind: type, values: Any) -> np.ndarray:
-    return as_numbers("numbers of a fold", values, ("n",))
 
 
 def sites_of_messages(messages: Sequence[Message]) -> Sites:
     """All sites in the columns of any of them; a column that a site does not have is 0 in its rows, as a level that no
     row has. Raises `InputError` where that cannot be: a number that a site lacks."""
     names = [message.site for message in messages]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError("messages", twice, "two messages of one site; give one each")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise InputError("messages", twice[0], "two messages of one site; give one each")
     targets = sorted({message.target for message in messages})
     if len(targets) > 1:
         raise InputError("target", targets, "the messages are about different targets")
@@ -159,17 +144,12 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
         lacking = [message.site for message in messages if number not in message.design.names]
         if lacking:
             having = [name for name in names if name not in lacking]
-            fewer = len(having) <= len(lacking)
-            who = f"only {some(having)} sent it" if fewer else f"{some(lacking)} did not send it"
+            who = f"only {some(having)} sent it" if len(having) <= len(lacking) else f"{some(lacking)} did not send it"
             remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
             raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)
-    folds, order = [], {name: at for at, name in enumerate(known)}
-    for message in messages:
-        matrix = np.zeros((len(message.columns) + 1, len(known) + 1))
-        for at, column in enumerate(message.columns):
-            matrix[at, order[column.name]] = 1.0
-        matrix[-1, -1] = 1.0
-        folds.append([fold.mapped(matrix) for fold in message.folds])
+    place = {name: at for at, name in enumerate(known)}
+    placed = [np.eye(len(known))[[place[name] for name in message.design.names]] for message in messages]
+    folds = [[fold.mapped(matrix) for fold in message.folds] for message, matrix in zip(messages, placed)]
     left_out = dict(pair for message in messages for pair in message.left_out)
     design = Design(columns=tuple(known.values()), left_out=tuple(left_out.items()))
     counts = np.array([message.count for message in messages])

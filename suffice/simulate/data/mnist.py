@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice
 
 from .memory import MAX_MEMORY, Memory, as_path, opened
 from .table import Table
+
+PARTS = {"train": "train", "test": "t10k"}
+"""How files of each part begin."""
 
 
 def mnist(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMORY) -> Table:
@@ -19,13 +23,10 @@ def mnist(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMO
     `path` is torchvision's root, its folder MNIST/raw, or a file of images; `part` train or test (t10k). Tables of
     more than `max_memory` bytes are refused before they are read. Raises `InputError`.
     """
-    if part not in ("train", "test"):
-        raise InputError("part", part, "use train or test")
-    images = _images(as_path("path", path), "train" if part == "train" else "t10k")
+    images = _images(as_path("path", path), as_choice("part", part, [*PARTS]))
     if images is None:
-        raise InputError(
-            "path", str(path), f"no {part} images: give the folder of train-images-idx3-ubyte, or the file"
-        )
+        remedy = f"no {part} images: give the folder of train-images-idx3-ubyte, or the file"
+        raise InputError("path", str(path), remedy)
     labels = _sibling(images.parent, images.name.replace("images-idx3", "labels-idx1").removesuffix(".gz"))
     if labels is None:
         raise InputError("path", str(images), "its file of labels is missing")
@@ -39,14 +40,13 @@ def mnist(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMO
 
 def mnist_part(path: Path) -> str | None:
     """The part that a folder has, "train" before "test"; None: it is not MNIST's."""
-    known = (("train", "train"), ("test", "t10k"))
-    return next((part for part, prefix in known if _images(path, prefix) is not None), None)
+    return next((part for part in PARTS if _images(path, part) is not None), None)
 
 
 def _images(path: Path, part: str) -> Path | None:
     if path.is_file():
         return path if path.name.removesuffix(".gz").endswith("images-idx3-ubyte") else None
-    found = (_sibling(path / folder, f"{part}-images-idx3-ubyte") for folder in ("", "raw", "MNIST/raw"))
+    found = (_sibling(path / folder, f"{PARTS[part]}-images-idx3-ubyte") for folder in ("", "raw", "MNIST/raw"))
     return next((file for file in found if file is not None), None)
 
 

@@ -35,7 +35,11 @@ def plays(path: str | Path, *, least: int = 2000) -> Mapping[str, str]:
     files = sorted(folder.rglob("*.md")) if folder.is_dir() else []
     said: dict[str, list[str]] = {}
     for file in files:
-        for role, line in _lines(_text(file)):
+        try:
+            text = whole(file, field="path", most=LARGEST_PLAY).decode()
+        except UnicodeDecodeError:
+            raise InputError("path", file.name, "not text in UTF-8") from None
+        for role, line in _lines(text):
             said.setdefault(f"{file.stem}: {role}", []).append(line)
     if not said:
         raise InputError("path", str(path), f"no play in Markdown with speakers in bold; {FETCH}")
@@ -57,13 +61,6 @@ def characters(text: str, *, before: int) -> tuple[np.ndarray, np.ndarray]:
     place = {letter: at for at, letter in enumerate(ALPHABET)}
     codes = np.array([place.get(letter, len(ALPHABET)) for letter in text])
     return np.lib.stride_tricks.sliding_window_view(codes, before)[:-1].copy(), codes[before:]
-
-
-def _text(file: Path) -> str:
-    try:
-        return whole(file, field="path", most=LARGEST_PLAY).decode()
-    except UnicodeDecodeError:
-        raise InputError("path", file.name, "not text in UTF-8") from None
 
 
 def _lines(text: str) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ class Sites:
     def encoded(self) -> Encoding:
         """The encoding of kept rows, which are in its columns afterwards."""
         mean = np.add.reduce([X.sum(0) for X in self.X]) / self.counts.sum()
-        encoding = Encoding.of(self.design.names, *self.design.categories, mean)
+        encoding = Encoding.of(self.design, mean)
         for k, X in enumerate(self.X):
             self.X[k] = encoding.encoded(X)
         return encoding

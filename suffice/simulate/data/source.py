@@ -19,7 +19,7 @@ from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
 from .csv_file import NAMED, TextFile, is_csv
 from .frame import Frame, Replayed, frame_of, frame_of_table
-from .heart_disease import is_heart_disease, patients
+from .heart_disease import heart_disease, is_heart_disease
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
@@ -162,7 +162,7 @@ def _divided(
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
     """One client per file, named after it; a column that a file lacks is missing in its rows, and a note says so."""
     if is_heart_disease(path):
-        return source_of_tables(patients(path)[0], client, target)
+        return source_of_tables(heart_disease(path, standardise="none").train, client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
     known = [file for file in files if NAMED.search(file.name) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]

@@ -7,14 +7,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from polars import DataFrame
+from polars import DataFrame, concat, lit
 
 from .column_facts import FEW_LEVELS, MOST_LEVELS, ColumnFacts
-from .design import Column, Design
+from .design import Design
 from .frame import Frame, place_of
 
 if TYPE_CHECKING:
@@ -73,29 +73,20 @@ class Copies:
     """Rows that are exact copies of others, whatever their sites, by 64 bits of each."""
 
     def __init__(self) -> None:
-        self.hashes: list[np.ndarray] = []
-        self.places: list[tuple[str, np.ndarray]] = []
-        self.rows = 0
+        self.parts: list[DataFrame] = []
 
     def see(self, frame: Frame, client: str | None) -> None:
-        if self.rows >= MOST_ROWS:
-            return
-        columns = {}
-        for name in frame.columns:
-            if name != client:
-                values = frame.numbers(name)
-                columns[name] = frame.texts(name) if values is None else values + 0  # no -0
-        self.hashes.append(DataFrame(columns).hash_rows().to_numpy())
-        self.places.append((frame.file, frame.lines))
-        self.rows += frame.rows
+        if sum(map(len, self.parts)) < MOST_ROWS:
+            numbers = {name: frame.numbers(name) for name in frame.columns if name != client}
+            cells = {name: frame.texts(name) if own is None else own + 0 for name, own in numbers.items()}  # no -0
+            rows = {"hash": DataFrame(cells).hash_rows(), "line": frame.lines}
+            self.parts.append(DataFrame(rows).with_columns(file=lit(frame.file)))
 
     def notes(self, facts: Mapping[str, ColumnFacts], client: str | None) -> list[str]:
         """None where rows may be alike by chance: by the number of pairs, and of what each column may be."""
-        _, first, owner = np.unique(np.concatenate(self.hashes), return_index=True, return_inverse=True)
-        copies = np.flatnonzero(first[owner] != np.arange(self.rows))
-        if not len(copies):
-            return []
-        kinds, different = 1.0, self.rows - len(copies)
+        rows = concat(self.parts)
+        first = rows["hash"].is_first_distinct()
+        kinds, different = 1.0, int(first.sum())
         for name, seen in facts.items():
             levels = len(seen.levels)
             if levels > MOST_LEVELS:  # to more digits than three, 300 at least are told apart
@@ -103,13 +94,13 @@ class Copies:
             elif name != client:
                 again = different - levels  # of few, those of as many kinds as have so many pairs alike
                 kinds *= max(1, different**2 / max(1, 2 * again) if again < different / 4 else levels)
-        if self.rows**2 / 2 > 0.05 * kinds:
+        if different == len(rows) or len(rows) ** 2 / 2 > 0.05 * kinds:
             return []
-        rows = [(file, line) for file, lines in self.places for line in lines]
-        place, origin = (place_of(*rows[at]) for at in (copies[0], first[owner[copies[0]]]))
-        rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
-        file = f" of {origin.partition(' of ')[2]}"
-        return [f"{rows} of another, such as {place.removesuffix(file)} of {origin}: entered twice?"]
+        copy, line, file = rows.row(int(first.arg_min() or 0))
+        _, own, origin = rows.row(int((rows["hash"] == copy).arg_max() or 0))
+        copies = "1 row is a copy" if len(rows) == different + 1 else f"{len(rows) - different} rows are copies"
+        place = place_of(file, line).removesuffix(f" of {origin}")
+        return [f"{copies} of another, such as {place} of {place_of(origin, own)}: entered twice?"]
 
 
 def suspicions(
@@ -124,8 +115,7 @@ def suspicions(
     more where a number may stand for what was not measured; `sample` is X (n, p) and y (n,) of some rows."""
     names, rows, design, target, classes = sites.names, sites.counts, sites.design, sites.target, sites.classes
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
-    single = [name for name, count in zip(names, rows) if count == 1]
-    if divided and single:
+    if divided and (single := [name for name, count in zip(names, rows) if count == 1]):
         notes.append(f"the split leaves one row to {named(single)}: take fewer sites, or another split")
     if rows.sum() < FEWEST:
         return notes
@@ -143,11 +133,12 @@ def suspicions(
             alone = same[:, at] & (means[:, at] == value) & (rows > 1)
             if (alone.sum() == 1 and len(names) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
                 asked.append((name, value, other, bool(alone.any())))
+        if name == target:
+            continue
         every = len(seen.levels) == seen.rows == 1 + seen.high - seen.low  # in whatever order
-        steps = np.diff(sample[0][:, at]) if name != target else np.zeros(1)
-        off, spacing = np.abs(steps - np.median(steps)), np.spacing(max(abs(seen.low), abs(seen.high)))
-        steady = np.median(steps) and (off <= 4 * spacing).mean() >= STEADY
-        if name != target and seen.rows >= FEWEST and (every or steady):
+        steps, spacing = np.diff(sample[0][:, at]), np.spacing(max(abs(seen.low), abs(seen.high)))
+        usual = np.median(steps)
+        if every or (usual and (np.abs(steps - usual) <= 4 * spacing).mean() >= STEADY):
             ends = f"from {seen.low:.6g} to {seen.high:.6g}"
             notes.append(f"{named([name])} counts the rows, {ends}: drop it if it numbers them")
     notes += _missing(frames, sites.client, asked)
@@ -220,13 +211,11 @@ def _missing(
     owners: list[set[str]] = [set() for _ in asked]
     for frame in frames() if asked else ():
         names = frame.texts(client).to_numpy()
-        for k, (name, value, _, _) in enumerate(asked):
-            values = frame.numbers(name)
-            assert values is not None
-            at, far = values == value, np.where(values == value, np.inf, np.abs(values - value))
+        for k, (name, value, other, _) in enumerate(asked):
+            values, way = np.asarray(frame.numbers(name)), 1 if value < other else -1
+            at = values == value
             counts[k] += int(at.sum())
-            if np.nanmin(far, initial=np.inf) < abs(beyond[k] - value):
-                beyond[k] = float(values[np.nanargmin(far)])
+            beyond[k] = way * float(np.fmin.reduce(way * values[~at], initial=way * beyond[k]))
             owners[k] |= set(names[at]) - {None} if len(owners[k]) < 2 else set()
     for (name, value, other, alone), count, next_one, sites in zip(asked, counts, beyond, owners):
         width, gap = abs(other - next_one), abs(next_one - value)
@@ -249,13 +238,12 @@ def _day(number: str) -> date | None:
 
 
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
-    places: dict[str, list[int]] = {}
-    for at, column in enumerate(design.columns):
-        places.setdefault(column.source, []).append(at)
-    for source, at in places.items():
+    columns = design.columns
+    for source, of_source in groupby(range(len(columns)), lambda at: columns[at].source):
+        at = [*of_source]
         apart = np.ptp(means[:, at], axis=0) > SAME * np.abs(means[:, at]).max(axis=0)
-        if len(names) > 1 and same[:, at].all() and apart.any():
-            level = next((design.columns[k].level for k in at if means[0, k] == 1), None)
+        if same[:, at].all() and apart.any():
+            level = next((columns[k].level for k in at if means[0, k] == 1), None)
             value = f"{means[0, at[0]]:.6g}" if level is None else level
             where = f"{named([value])} at {named(names[:1])}"
             yield f"{named([source])} is one value at each site, {where}: it stands for the site"
@@ -281,25 +269,17 @@ def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design
 
 
 def _of_classes(sites: Sites) -> Iterator[str]:
-    X, y, alone = np.concatenate(sites.X), np.concatenate(sites.y), dict[int, list[str]]()
-    columns, target, classes = sites.design.columns, sites.target, sites.classes
-    for name, own in zip(sites.names, sites.y):
-        if (own == own[0]).all():
-            alone.setdefault(int(own[0]), []).append(name)
-    for kind, names in alone.items():
-        yield f"all rows of {named(names)} have {named([target])} = {named([classes[kind]])}: one class alone"
-    gaps = {column.source for column in columns if column.gap}
-    if len(classes) == 2 and min((y == 0).sum(), (y == 1).sum()) > 2:
-        said: dict[str, list[str]] = {}  # once of a category
+    X, y, target = np.concatenate(sites.X), np.concatenate(sites.y), named([sites.target])
+    columns, classes = sites.design.columns, [named([kind]) for kind in sites.classes]
+    for kind, label in enumerate(classes):
+        if names := [name for name, own in zip(sites.names, sites.y) if (own == kind).all()]:
+            yield f"all rows of {named(names)} have {target} = {label}: one class alone"
+    left = {column.source for column in columns} - {column.source for column in columns if column.gap}
+    if len(classes) == 2 and np.bincount(y.astype(int), minlength=2).min() > 2:
         for at, column in enumerate(columns):
-            if column.source not in gaps and not said.get(column.source):
-                said[column.source] = list(_separated(column, X[y == 0, at], X[y == 1, at], target, classes))
-        for notes in said.values():
-            yield from notes
-
-
-def _separated(column: Column, zero: np.ndarray, one: np.ndarray, target: str, classes: Sequence[str]) -> Iterator[str]:
-    for low, high, kind in ((zero, one, classes[1]), (one, zero, classes[0])):
-        if low.max() < high.min():
-            value = f"{high.min():.6g} or more" if column.level is None else named([column.level])
-            yield f"{named([column.source])} is {value} just where {named([target])} is {named([kind])}: a give-away?"
+            for kind in (1, 0) if column.source in left else ():
+                low, high = X[y != kind, at].max(), X[y == kind, at].min()
+                if low < high:
+                    left.discard(column.source)  # a category is named once
+                    value = f"{high:.6g} or more" if column.level is None else named([column.level])
+                    yield f"{named([column.source])} is {value} just where {target} is {classes[kind]}: a give-away?"

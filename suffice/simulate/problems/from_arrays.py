@@ -11,13 +11,12 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
 
+from ..data.encoding import INTERCEPT, STANDARDISE, Coordinates
 from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.standardisation import INTERCEPT, Coordinates
 from . import LeastSquares, Logistic
 from .rows import client_labels, client_rows
 
-STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
 
 

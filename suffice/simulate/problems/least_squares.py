@@ -19,7 +19,7 @@ from suffice.bounds import Constants
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from ..data.standardisation import Coordinates
+from ..data.encoding import Coordinates
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
 from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from ..oracle import short

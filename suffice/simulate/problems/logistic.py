@@ -19,7 +19,7 @@ from torch import Tensor
 from suffice.bounds import Constants, GradientDissimilarity, entry_precisions
 from suffice.support.errors import InputError
 
-from ..data.standardisation import Coordinates
+from ..data.encoding import Coordinates
 from ..oracle import short
 from ..problem import Trust
 from .least_squares import MOST_SINGULAR, LeastSquares

@@ -14,14 +14,14 @@ from suffice.support.numbers import as_choice, as_flag
 from suffice.support.tables import some
 
 from ..data.design import CHANGED, CONSTANT, NOTE
-from ..data.encoding import Encoding
-from ..data.heart_disease import is_heart_disease, patients
+from ..data.encoding import STANDARDISE, Encoding
+from ..data.heart_disease import heart_disease, is_heart_disease
 from ..data.memory import MAX_MEMORY
 from ..data.site_source import PENALTY, read_sites
 from ..data.sites import Sites
 from ..data.source import source_of_tables
 from . import LeastSquares, Logistic
-from .from_arrays import LOSSES, STANDARDISE, from_arrays
+from .from_arrays import LOSSES, from_arrays
 
 
 def read(
@@ -67,7 +67,7 @@ def read(
     as_choice("loss", loss, ("auto", *LOSSES))
     hospitals, given = is_heart_disease(path), path
     if hospitals and split is None:
-        given = source_of_tables(patients(path, standardise=standardise)[0], client, target)
+        given = source_of_tables(heart_disease(path, standardise=standardise).train, client, target)
     standardise = "none" if hospitals else as_choice("standardise", standardise, STANDARDISE)
     scaled = loss == "auto" and as_flag("standardise_target", standardise_target)  # such numbers are no classes
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
@@ -96,7 +96,7 @@ def _arrays(
         raise InputError("clients", 1, remedy)
     encoding, kinds, X = sites.encoded(), np.array(sites.classes), sites.X
     y = [kinds[own.astype(int)] for own in sites.y] if sites.classes else sites.y
-    notes = [*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, sites.notes)]
+    notes = [*map(CHANGED.format, encoding.remarks(sites.design)), *map(NOTE.format, sites.notes)]
     low, high = np.min([x.min(0) for x in X], axis=0), np.max([x.max(0) for x in X], axis=0)
     varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
     if constant or varies.all() or not varies.any():

@@ -9,7 +9,7 @@ import pytest
 from site_data import DATA
 
 import suffice as sf
-from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
+from suffice.simulate.data.heart_disease import CENTRES, heart_disease
 
 HEART = DATA / "heart_disease"
 pytestmark = pytest.mark.skipif(not HEART.is_dir(), reason=f"no heart-disease files at {HEART} (SUFFICE_DATA)")
