@@ -56,8 +56,10 @@ def predict(
         echo(f"suffice: not fitted, so predicted by {of_unknown}: {named}", err=True)
     for line in rows.warnings(fit):
         echo(f"suffice: {line}", err=True)
-    own = TextFile.of(path, fit.needed.__contains__) if keep else None
-    header, *cells = own.rows() if own else [["line", "site"], *map(list, zip(lines, sites))]
+    own = TextFile(path, fit.needed.__contains__) if keep else None
+    header, cells = ("line", "site"), zip(lines, sites)
+    if own:
+        header, cells = own.header, (row for frame, _ in own.pieces() for row in frame.iter_rows())
     name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
     of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]
     table = [(*header, name, *of_classes), *((*row, value, *more) for row, value, more in zip(cells, values, shares))]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.simulate.data.csv_file import csv_source
+from suffice.simulate.data.csv_file import TextFile
 from suffice.simulate.data.frame import Frame, frame_of
 from suffice.simulate.data.memory import as_path
 from suffice.support.errors import InputError
@@ -58,7 +58,7 @@ def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
         if column.level is not None:
             known.setdefault(column.source, {None}).add(column.level)
     if isinstance(table, str | Path):
-        pieces = csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
+        pieces = TextFile(as_path("file", table), models.needed.__contains__, (models.client,)).frames()
     else:
         pieces = (frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]]),)
     rows, scores = NewRows(scores=np.empty((0, 1))), []

@@ -119,7 +119,7 @@ def text_table(rng: random.Random, folder: Path, seen: Seen) -> None:
     content = text.getvalue().encode("utf-8", "replace")
     path, damaged = folder / rng.choice(["t.csv", "t.csv.gz"]), scratched(rng, content)
     path.write_bytes(gzip.compress(damaged) if path.suffix == ".gz" else damaged)
-    frames = list(TextFile.of(path).frames(names=["client"]))
+    frames = list(TextFile(path, names=["client"]).frames())
     seen.read = True
     if damaged == content and how["delimiter"] == ",":
         same(frames, list(csv.reader(io.StringIO(text.getvalue(), newline="")))[1:])

@@ -86,9 +86,7 @@ def rest_without_numbers(cell: str) -> str | None:
     is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
     """
     text = _FRONT.sub("", unicodedata.normalize("NFKC", cell).translate(_MARKS))
-    if (NUMBER.fullmatch(cell) and "," not in cell) or not text[:1].replace(".", "0", 1).replace(
-        ",", "0", 1
-    ).isdecimal():
+    if (NUMBER.fullmatch(cell) and "," not in cell) or not re.match(r"[\d.,]", text):
         return None
     left = _WRITTEN.sub("0", text).rstrip(" -)")
     known = re.search(r"\d", text) and not re.fullmatch(r"0(st|nd|rd|th)|0\s*-\s*0.*|0\..*", left, re.IGNORECASE)
@@ -102,14 +100,9 @@ def numbers_of(cells: Series) -> np.ndarray | None:
         return None if texts_of(cells).count() else np.full(len(cells), np.nan)
     if cells.dtype != String:
         return cells.to_numpy()
-    values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads
-    odd = np.isnan(values)
-    if odd.any():
-        texts = cells.filter(odd).str.strip_chars()
-        if strays_of(texts).any():
-            return None
-        values[odd] = texts.cast(Float64, strict=False).to_numpy()
-    return values
+    texts = cells.str.strip_chars()
+    values = texts.cast(Float64, strict=False)  # correctly rounded, and as Python reads
+    return None if strays_of(texts.filter(values.is_null())).any() else values.to_numpy()
 
 
 def strays_of(texts: Series) -> Series:

@@ -7,7 +7,6 @@ import csv
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO, TextIOWrapper
 from itertools import islice, product
@@ -24,7 +23,7 @@ from .cells import MISSING, NUMBER
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
 
-SUFFIXES, OPEN = (".csv", ".tsv"), (".txt", ".dat", ".tab")
+NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
 """Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
 INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
@@ -49,22 +48,13 @@ _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 """Either a number with three decimals or thousands."""
 
 
-def is_named_csv(path: Path) -> bool:
-    """Whether a file is a table of text by its name."""
-    return _unpacked(path).endswith(SUFFIXES)
-
-
 def is_csv(path: Path) -> bool:
     """Whether a file is read as a table of text, by its name, or by its first line where the name leaves it open."""
-    if not (_unpacked(path).endswith(OPEN) and path.is_file()):
-        return is_named_csv(path)
+    if not (_OPEN.search(path.name) and path.is_file()):
+        return NAMED.search(path.name) is not None
     with text_of(path) as text:
         first = re.split(r"[,;\t| ]", text.readline(LONGEST_LINE).strip())[0]
     return not NUMBER.fullmatch(first)
-
-
-def _unpacked(path: Path) -> str:
-    return re.sub(r"\.(gz|bz2)$", "", path.name.lower())
 
 
 @contextmanager
@@ -75,12 +65,9 @@ def text_of(path: Path) -> Generator[IO[str]]:
         with opened(path) as stream:
             begin = getattr(stream, "peek")(256)[:256]  # noqa: B009
             if begin.startswith(_OTHERS):
-                remedy = (
-                    "no text: a workbook, Parquet, compressed? Hand in a data frame, name it .gz, or save it as CSV"
-                )
-                raise InputError("path", str(path), remedy)
-            encoding = _encoding(begin)
-            with TextIOWrapper(stream, encoding, newline=None) as text:
+                ways = "Hand in a data frame, name it .gz, or save it as CSV"
+                raise InputError("path", str(path), f"no text: a workbook, Parquet, compressed? {ways}")
+            with TextIOWrapper(stream, _encoding(begin), newline=None) as text:
                 yield text
     except UnicodeError as error:
         content, at = (error.object, error.start) if isinstance(error, UnicodeDecodeError) else (b"", 0)
@@ -98,19 +85,14 @@ def _encoding(begin: bytes) -> str:
     return "utf-8-sig" if even == odd else "utf-16-be" if even else "utf-16-le"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextFile:
-    """`separator` of the columns, whose names are in `header`; rows begin behind line `start`; `decimal`, the mark of
-    numbers such as 1.5 or 1,5."""
+    """`separator` of the columns, whose names are in `header`, and `mark`, what separates the cells of `_texts`; rows
+    begin behind line `start`; `decimal`, the mark of numbers such as 1.5 or 1,5. Columns that are not to be `read` may
+    hold anything, those of `names` are texts."""
 
-    path: Path
-    separator: str
-    header: tuple[str, ...]
-    start: int
-    decimal: str = "."
-
-    @classmethod
-    def of(cls, path: Path, read: Callable[[str], bool] = lambda name: True) -> TextFile:
+    def __init__(
+        self, path: Path, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()
+    ) -> None:
         """Commas, semicolons, tabs or bars separate, whichever the header and the first row have alike, or blanks where
         they have none of these; or what Excel's line `sep=;` says. Lines before the header that begin with # are
         comments; the last is the header where it has as many names as the first row, with numbers, has cells.
@@ -118,30 +100,28 @@ class TextFile:
         `InputError` where that is ambiguous, or the mark of decimals in the columns that are `read` is: both, or one
         that only ever stands before three digits.
         """
+        self.path, self.read, self.names = path, read, names
         with text_of(path) as text:
-            said, (head, start), first = _head(path, text)
+            said, (head, self.start), first = _head(path, text)
         separator = said or _separator(head, first)
-        header, cells = _cells(head, separator), len(_cells(first, separator))
-        if cells == len(header) + 1 and not _cells(first, separator)[-1].strip():
-            remedy = (
-                f"a separator too many at its end, or an index? The header has {len(header)}: delete it, or name all"
-            )
-            raise InputError(f"line {start + 1} of {path.name}", f"{cells} fields", remedy)
-        header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
-        found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
-        return found if separator == "," else replace(found, decimal=found._decimal(read))
+        header, row = _cells(head, separator), _cells(first, separator)
+        if len(row) == len(header) + 1:
+            if not row[-1].strip():
+                known = f"The header has {len(header)}: delete it, or name all"
+                remedy = f"a separator too many at its end, or an index? {known}"
+                raise InputError(f"line {self.start + 1} of {path.name}", f"{len(row)} fields", remedy)
+            header = [INDEX, *header] if header[0].strip() else header
+        self.header = tuple(_names(header))
+        self.separator, self.mark = separator, "\t" if separator == BLANKS else separator
+        self.decimal = "." if separator == "," else self._decimal()
 
-    @property
-    def mark(self) -> str:
-        """What separates the cells of `_texts`."""
-        return "\t" if self.separator == BLANKS else self.separator
-
-    def _decimal(self, read: Callable[[str], bool]) -> str:
+    def _decimal(self) -> str:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
-            for cells, (mark, written) in product(frame.get_columns(), _DECIMAL.items()):
-                if read(cells.name) and not (sure and mark in found) and (rows := cells.str.contains(written)).any():
+            read = [cells for cells in frame.get_columns() if self.read(cells.name)]
+            for cells, (mark, written) in product(read, _DECIMAL.items()):
+                if not (sure and mark in found) and (rows := cells.str.contains(written)).any():
                     at = int(rows.arg_max() or 0)
                     found.setdefault(mark, (f"{cells.name} in line {lines[at]} of {self.path.name}", cells[at].strip()))
                     sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
@@ -175,10 +155,8 @@ class TextFile:
                 new = text.read(PIECE)
                 more, part = len(new) == PIECE, rest + new
                 end = part.rfind("\n") + 1 if more else len(part)
-                quotes = part.count('"', 0, end)
-                while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
-                    last = part.rfind("\n", 0, end - 1) + 1
-                    quotes, end = quotes - part.count('"', last, end), last
+                if more and part.count('"', 0, end) % 2 and len(part) < LONGEST_LINE:
+                    end = 0  # a quoted cell goes on in the next line
                 if end:
                     yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
@@ -207,35 +185,33 @@ class TextFile:
         reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], []
         try:
             for row in reader:
-                if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
-                    continue
-                if len(row) != len(self.header):
-                    if row[0].startswith("#"):
-                        continue
+                blank = not "".join(row).strip()
+                if len(row) == len(self.header) and not blank:
+                    rows.append(row)
+                    numbers.append(line + reader.line_num)
+                elif not ((blank and len(row) in (0, 1, len(self.header))) or row[0].startswith("#")):
                     remedy = f"give {len(self.header)} fields, as the header in line {self.start} has"
-                    if len(row) > len(self.header) and self.separator == ",":
+                    if len(row) > len(self.header) and self.mark == ",":
                         remedy += "; where decimals have commas, write points, or separate the columns by semicolons"
                     place = f"line {line + reader.line_num} of {self.path.name}"
                     raise InputError(place, f"{len(row)} fields", remedy)
-                rows.append(row)
-                numbers.append(line + reader.line_num)
         except csv.Error as error:
             place = f"line {line + reader.line_num} of {self.path.name}"
             raise InputError(place, str(error), "not a CSV table: double the quotes in a cell, or drop them") from None
         schema = dict.fromkeys(self.header, polars.String)
         return polars.DataFrame(rows, schema=schema, orient="row"), numbers
 
-    def frames(self, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()) -> Iterator[Frame]:
-        """The rows in pieces. Columns that are not to be `read` hold zeros, those of `names` texts as they stand, but
-        for the decimal point of a whole number. Raises `InputError`."""
+    def frames(self) -> Iterator[Frame]:
+        """The rows in pieces, anew at each call. Columns that are not to be `read` hold zeros, those of `names` texts
+        as they stand, but for the decimal point of a whole number. Raises `InputError`."""
         empty = True
         for frame, lines in self.pieces():
             empty, cells = False, []
             for column in frame.get_columns():  # a frame looks up each name in a list
                 name = column.name
-                if not read(name):
+                if not self.read(name):
                     cells.append(zeros(len(lines)).alias(name))
-                elif name in names:
+                elif name in self.names:
                     whole = column.str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
                     cells.append(whole.cast(Categorical))
                 else:
@@ -244,18 +220,6 @@ class TextFile:
             yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.asarray(lines))
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
-
-    def rows(self) -> Iterator[Sequence[str]]:
-        """The cells as they stand, the header first."""
-        yield self.header
-        for frame, _ in self.pieces():
-            yield from frame.iter_rows()
-
-
-def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) -> Callable[[], Iterator[Frame]]:
-    """The frames of a file for any number of passes."""
-    found = TextFile.of(path, read)
-    return lambda: found.frames(read, names)
 
 
 def _plainly(cells: Series) -> Series:

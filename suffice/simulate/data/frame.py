@@ -72,10 +72,6 @@ class Frame:
         texts = self.columns[name].filter(gone).cast(String).str.strip_chars()
         return Counter(text or "empty" for text in texts.to_list())
 
-    def part(self, rows: np.ndarray) -> Frame:
-        """Some rows, in the order given."""
-        return replace(self, cells=self.cells[rows], lines=self.lines[rows])
-
     def of_client(self, column: str, name: str) -> Frame:
         """All rows as those of one client."""
         check_whole("site", [name])
@@ -115,16 +111,20 @@ class Replayed:
         self.pieces = pieces if room else []
 
 
-def is_frame(source: Any) -> bool:
-    """Whether `frame_of` reads `source`."""
-    return isinstance(source, Mapping) or (hasattr(source, "columns") and not isinstance(source, Frame))
-
-
 def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts: Iterable[str] = ()) -> Frame:
     """A `Frame` of a data frame (any that narwhals knows) or of a mapping of columns; `InputError`. Columns that are
     not to be `read`, which may be dates or of any kind, hold zeros. Texts are read as cells of a CSV are, but
     categories, and the columns `texts` (names of sites, say), as they stand."""
-    given = source if isinstance(source, Mapping) else _columns(source)
+    given = source
+    if not isinstance(source, Mapping):
+        import narwhals  # takes a tenth of a second
+
+        try:
+            table = narwhals.from_native(source)
+        except (TypeError, ValueError) as error:  # of a library that it does not know, or two columns of one name
+            raise InputError("columns", type(source).__name__, " ".join(str(error).split())[:200]) from None
+        table = table.collect() if isinstance(table, narwhals.LazyFrame) else table
+        given = {series.name: series for series in table.iter_columns()}
     names = list(map(str, given))
     if len(set(names)) != len(names):
         raise InputError("columns", names, "name every column, each once")
@@ -149,14 +149,3 @@ def frame_of_table(table: Table, target: str, start: int = 0) -> tuple[Frame, st
     y = series_of(target, table.y, names=table.y.dtype.kind == "U")
     cells = DataFrame(dict(zip(table.columns, table.X.T))).with_columns(y)
     return Frame(cells=cells, lines=np.arange(start + 1, start + len(table.y) + 1)), target
-
-
-def _columns(source: Any) -> Mapping[Any, Any]:
-    import narwhals  # takes a tenth of a second
-
-    try:
-        frame = narwhals.from_native(source)
-    except (TypeError, ValueError) as error:  # of a library that it does not know, or two columns of one name
-        raise InputError("columns", type(source).__name__, " ".join(str(error).split())[:200]) from None
-    frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
-    return {series.name: series for series in frame.iter_columns()}

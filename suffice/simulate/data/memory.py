@@ -35,9 +35,8 @@ def as_path(field: str, value: Any, remedy: str = "give a path as text") -> Path
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # such as a null byte
-        raise InputError(
-            field, str(path), (getattr(error, "strerror", None) or "no such file or folder").lower()
-        ) from None
+        why = getattr(error, "strerror", None) or "no such file or folder"
+        raise InputError(field, str(path), why.lower()) from None
     return path
 
 
@@ -52,10 +51,8 @@ def opened(path: Path, *, field: str = "path") -> Generator[IO[bytes]]:
         check_regular(path, field)
         with unpack(path, "rb") as stream:
             yield stream
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(field, str(path), "damaged compression") from None
-    except OSError as error:
-        remedy = (error.strerror or "damaged compression").lower()
+    except (EOFError, zlib.error, OSError) as error:
+        remedy = (getattr(error, "strerror", None) or "damaged compression").lower()
         raise InputError(field, str(path), remedy) from None
 
 

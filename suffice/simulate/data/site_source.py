@@ -3,7 +3,6 @@ themselves; the loss that their target asks for, one guess for all readers."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,7 @@ from .folds import FOLDS, Sums
 from .frame import Frame, place_of
 from .memory import MAX_MEMORY, Memory
 from .sites import Sites
-from .source import Frames, Source, source_of
+from .source import Source, source_of
 from .suspicion import SAMPLE, Copies, named, suspicions
 from .table import MOST_CLIENTS
 
@@ -34,7 +33,6 @@ CODES = ({0, 1}, {-1, 1}, {1, 2})
 """Two numbers that stand for classes; any other two are numbers."""
 MANY_CLASSES = 20
 """More classes than that are hardly meant, and take minutes."""
-FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
 def read_sites(
@@ -51,7 +49,7 @@ def read_sites(
     keep: bool = False,
     problem: bool = False,
 ) -> tuple[Sites, str]:
-    """The sites of `source`, and the loss that `loss` means: "auto" is what `loss_of` says. With `site` all rows are of
+    """The sites of `source`, and the loss that `loss` means: "auto" is what `_loss` says. With `site` all rows are of
     this one; with `keep` all rows are kept, not those of labels alone; of a `problem` numbers are never labels. Rows
     without a client or a target are left out. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
@@ -59,63 +57,60 @@ def read_sites(
     given = source if isinstance(source, Source) else source_of(source, **how, memory=Memory(max_memory))
     client, target, frames = given.client, given.target, given.frames
     if site is not None:
-        frames = lambda: (frame.of_client(client, str(site)) for frame in given.frames())  # noqa: E731
-    facts, copies = _facts(frames, client)
-    roles = {"client": client, "target": target}
-    check_roles(facts, roles, drop)
+        given = replace(given, frames=lambda: (frame.of_client(client, str(site)) for frame in frames()))
+    facts, copies = dict[str, ColumnFacts](), Copies()
+    for frame in given.frames():
+        copies.see(frame, client)
+        for name in frame.columns:
+            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
+    check_roles(facts, {"client": client, "target": target}, drop)
     loss, classes, guessed = _loss(target, facts[target], loss, problem=problem, sent=site is not None)
-    design = design_of(facts, roles.values(), drop)
+    design = design_of(facts, (client, target), drop)
     if keep := keep or bool(classes):
         rows, p = facts[target].rows, len(design.columns)  # in place of what was read
         Memory(max_memory).take(f"{rows} rows of {p} columns", 8.0 * rows * p)
-    sites, left, sample = _collected(frames, design, classes, facts, roles, names=given.names, keep=keep)
-    notes = [
-        f"{count} rows without a {what} are left out{_written(facts[name].gaps)}"
-        for count, what, name in zip(left, (f"site ({client})", "target"), (client, target))
-        if count
-    ]
+    sites, left, sample = _collected(given, design, classes, facts, keep=keep)
+    notes = []
+    for count, what, name in zip(left, (f"site ({client})", "target"), (client, target)):
+        written = "" if set(facts[name].gaps) <= {"empty"} else f" ({counted(facts[name].gaps)})"
+        notes += [f"{count} rows without a {what} are left out{written}"] if count else []
     there = sites.counts > 0
     if not there.any():
-        role, what = ("target", "give rows with a target") if sites.names else ("client", "name the site of every row")
-        raise InputError(f"column {roles[role]}", "missing everywhere", what)
+        name, what = (target, "give rows with a target") if sites.names else (client, "name the site of every row")
+        raise InputError(f"column {name}", "missing everywhere", what)
     if not there.all():
         names = np.array(sites.names, dtype=object)
         notes.append(f"sites without a row that has a target are left out: {named(names[~there].tolist(), 2)}")
         sites = replace(sites, names=tuple(names[there]), counts=sites.counts[there], sums=sites.sums[there])
-    divided = split is not None and not split.startswith("column:")
-    notes += [*suspicions(sites, facts, frames, sample, divided=divided), *copies.notes(facts, client)]
-    again = partial(_again, frames, design, client, target)
-    return replace(sites, notes=(*notes, *guessed, *given.notes), again=again), loss
+    notes += suspicions(sites, facts, given.frames, sample, divided=bool(given.names))
+    notes += [*copies.notes(facts, client), *guessed, *given.notes]
+    return replace(sites, notes=tuple(notes), again=partial(_again, given, design)), loss
 
 
 def _collected(
-    frames: Frames,
-    design: Design,
-    classes: tuple[str, ...],
-    facts: Mapping[str, ColumnFacts],
-    roles: Mapping[str, str],
-    *,
-    names: Sequence[str],
-    keep: bool,
-) -> tuple[Sites, list[int], tuple[np.ndarray, np.ndarray]]:
+    given: Source, design: Design, classes: tuple[str, ...], facts: Mapping[str, ColumnFacts], *, keep: bool
+) -> tuple[Sites, np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """The rows of all sites; how many have no site, and how many others no target; X and y of the first ones."""
-    client, target = roles["client"], roles["target"]
+    client, target = given.client, given.target
     labels = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(classes)}
     most, p = len(facts[client].texts), 0 if keep else len(design.columns) + 1
     if most > MOST_CLIENTS:  # more than matrices of all pairs are made for
-        raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
-    order, counts, sums = {name: k for k, name in enumerate(names)}, np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
+        remedy = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
+        raise InputError(client, f"over {MOST_CLIENTS} values", remedy)
+    order = {name: k for k, name in enumerate(given.names)}
+    counts, sums = np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]
-    left, head = [0, 0], list[tuple[np.ndarray, np.ndarray]]()
-    for frame in frames():
+    left, head = np.zeros(2, int), list[tuple[np.ndarray, np.ndarray]]()
+    for frame in given.frames():
         owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, labels)
         if sum(len(own) for _, own in head) < SAMPLE:
             head.append((X[:SAMPLE].copy(), y[:SAMPLE]))
         for name in owners.drop_nulls().unique(maintain_order=True):
             order.setdefault(name, len(order))
         at = owners.replace_strict(order, default=-1).to_numpy() if order else np.full(len(y), -1)
-        left[0] += int((at < 0).sum())
-        left[1] += int((np.isnan(y) & (at >= 0)).sum())
+        left += (at < 0).sum(), (np.isnan(y) & (at >= 0)).sum()
         rows = np.flatnonzero(~np.isnan(y) & (at >= 0))
         rows = rows[np.argsort(at[rows], kind="stable")]
         own, first, size = np.unique(at[rows], return_index=True, return_counts=True)
@@ -139,35 +134,17 @@ def _collected(
     return found, left, (first, own)
 
 
-def _facts(frames: Frames, client: str) -> tuple[dict[str, ColumnFacts], Copies]:
-    """What is in every column, and which rows are copies."""
-    facts, copies = dict[str, ColumnFacts](), Copies()
-    for frame in frames():
-        copies.see(frame, client)
-        for name in frame.columns:
-            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
-    for seen in facts.values():
-        seen.settle()
-    return facts, copies
-
-
-def _again(
-    frames: Frames, design: Design, client: str, target: str, site: str
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _again(given: Source, design: Design, site: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
     parts, places = [], []
-    for frame in frames():
-        y = _targets(frame, target, {})
-        part = frame.part(np.flatnonzero(frame.texts(client).eq_missing(site).to_numpy() & ~np.isnan(y)))
-        parts.append((design.apply(part), _targets(part, target, {})))
+    for frame in given.frames():
+        y = _targets(frame, given.target, {})
+        rows = np.flatnonzero(frame.texts(given.client).eq_missing(site).to_numpy() & ~np.isnan(y))
+        part = replace(frame, cells=frame.cells[rows], lines=frame.lines[rows])
+        parts.append((design.apply(part), y[rows]))
         places += [place_of(part.file, line) for line in part.lines.tolist()]
     X, y = (np.concatenate(values) for values in zip(*parts))
     return X, y, places
-
-
-def _written(gaps: Counter[str]) -> str:
-    """The texts of cells that were read as missing, unless all are empty."""
-    return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
 
 
 def _targets(frame: Frame, target: str, labels: Mapping[Any, float]) -> np.ndarray:
@@ -182,15 +159,24 @@ def _targets(frame: Frame, target: str, labels: Mapping[Any, float]) -> np.ndarr
 def _loss(
     target: str, seen: ColumnFacts, loss: str, *, problem: bool, sent: bool
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The loss, the classes of the target, none where it has numbers, and a note on what was guessed."""
-    values, notes = list(seen.levels), ()
+    """The loss, the classes of the target, none where it has numbers, and a note on what was guessed: least squares for
+    numbers, logistic for two texts or `CODES`, multinomial for more texts. Raises `InputError`."""
+    values, two, notes = seen.levels, len(seen.levels) == 2, ()
     if sent and not seen.numeric and values:
         remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
         raise InputError(f"column {target}", values[0], remedy)
-    if not seen.numeric and (loss == "least-squares" or (problem and loss == "auto" and len(values) != 2)):
+    if not seen.numeric and (loss == "least-squares" or (problem and loss == "auto" and not two)):
         raise _no_numbers(target, seen, problem=problem)
     if loss == "auto":
-        loss, notes = loss_of(target, values, numeric=seen.numeric)
+        loss = "logistic" if two else "least-squares" if seen.numeric else "multinomial"
+        if seen.numeric and two and (found := {float(value) for value in values}) != {0, 1}:
+            loss = "logistic" if found in CODES else "least-squares"
+            other = "numbers use loss least-squares" if found in CODES else "classes use loss logistic"
+            kind = "two classes" if found in CODES else "numbers"
+            notes = (f"{target} is {' or '.join(sorted(values, key=float))}, taken as {kind}; for {other}",)
+        if loss == "multinomial" and MANY_CLASSES < len(values) <= MOST_LEVELS:
+            remedy = "so many take long: ask for them by loss multinomial, merge some, or name another column by target"
+            raise InputError(f"column {target}", f"{len(values)} classes", remedy)
         if problem and loss == "logistic":
             said = f"{target} has two values: loss logistic, penalty ({PENALTY:g}/2) |theta|^2; as numbers"
             notes = (f"{said}: least-squares",)
@@ -213,22 +199,6 @@ def _classes(target: str, seen: ColumnFacts, loss: str) -> tuple[str, ...]:
         remedy = f"give {ROWS_PER_CLASS} rows or more of each class, merge classes, or name another column by target"
         raise InputError(f"column {target}", f"{len(values)} classes in {rows} rows", remedy)
     return tuple(sorted(values, key=float if numeric else None))
-
-
-def loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, tuple[str, ...]]:
-    """The loss of a target with these values, and a note where it might be another: least squares for numbers, logistic
-    for two texts or `CODES`, multinomial for more texts. Raises `InputError`."""
-    two = len(values) == 2
-    if numeric and two and {float(value) for value in values} != {0, 1}:
-        codes = {float(value) for value in values} in CODES
-        said = "two classes; for numbers use loss least-squares" if codes else "numbers; for classes use loss logistic"
-        note = f"{target} is {' or '.join(sorted(values, key=float))}, taken as {said}"
-        return "logistic" if codes else "least-squares", (note,)
-    loss = "logistic" if two else "least-squares" if numeric else "multinomial"
-    if loss == "multinomial" and MANY_CLASSES < len(values) <= MOST_LEVELS:
-        remedy = "so many take long: ask for them by loss multinomial, merge some, or name another column by target"
-        raise InputError(f"column {target}", f"{len(values)} classes", remedy)
-    return loss, ()
 
 
 def _no_numbers(target: str, seen: ColumnFacts, *, problem: bool) -> InputError:

@@ -3,7 +3,7 @@ data frame, a mapping of columns, a problem. Which it is, is decided here; each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,8 @@ from suffice.support.numbers import check_whole
 
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
-from .csv_file import csv_source, is_csv, is_named_csv
-from .frame import Frame, Replayed, frame_of, frame_of_table, is_frame
+from .csv_file import NAMED, TextFile, is_csv
+from .frame import Frame, Replayed, frame_of, frame_of_table
 from .heart_disease import heart_disease, is_heart_disease
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
@@ -49,14 +49,7 @@ class Source:
 
 
 def source_of(
-    given: Any,
-    *,
-    client: str,
-    target: str,
-    drop: Sequence[str] = (),
-    split: str | None = None,
-    seed: int = 0,
-    memory: Memory,
+    given: Any, *, client: str, target: str, drop: Sequence[str], split: str | None, seed: int, memory: Memory
 ) -> Source:
     """The rows in `given`, with the columns `client` and `target`. Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
@@ -66,10 +59,16 @@ def source_of(
             raise InputError(role, name, "give the name of a column")
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
-        return source_of_tables(_of_problem(given), client, target)
+        tables = []  # of a problem, whose rows are as they stand in it, without the column of ones
+        for name, (X, y) in zip(given.names, given.data.blocks()):
+            first = int((X[:, 0] == 1).all())
+            columns = tuple(f"x{j}" for j in range(first, X.shape[1]))
+            tables.append(Table(name=name, X=X[:, first:], y=y, columns=columns))
+        return source_of_tables(tables, client, target)
     if isinstance(given, str) and not given:
         raise InputError("path", "", "name a file or a folder")
-    framed, embeds = is_frame(given), isinstance(given, str) and given.startswith(PREFIX)
+    framed = isinstance(given, Mapping) or hasattr(given, "columns")
+    embeds = isinstance(given, str) and given.startswith(PREFIX)
     path = Path() if framed or embeds else as_path("path", given)
     if not path.exists():
         raise InputError("path", str(path), "no such file or folder")
@@ -82,9 +81,8 @@ def source_of(
     unread = set[str]()
     if framed or (not embeds and is_csv(path)):
         unread = {*drop} - {target} - ({client} if rule is None else set())
-        read = lambda name: name not in unread  # noqa: E731
-        table = partial(iter, (frame_of(given, read, [client]),)) if framed else None
-        frames = table or Replayed(csv_source(path, read, (client,)))
+        how = (lambda name: name not in unread), (client,)
+        frames = partial(iter, (frame_of(given, *how),)) if framed else Replayed(TextFile(path, *how).frames)
     else:
         frame, client, target = _of_arrays(str(given), path, client, target, memory)
         frames = partial(iter, (frame,))
@@ -149,23 +147,24 @@ def _divided(
     owner, parts = np.zeros(len(y), int), parts_of(y[known], rule, seed)
     for at, part in enumerate(parts):
         owner[known[part]] = at
+    owners = Series(client, owner).cast(String).cast(Categorical)
 
     def divided() -> Iterator[Frame]:
         start = 0
         for frame in frames():
-            own = Series(client, owner[start : start + frame.rows]).cast(String).cast(Categorical)
+            cells = frame.cells.with_columns(owners[start : start + frame.rows])
             start += frame.rows
-            yield replace(frame, cells=frame.cells.with_columns(own))
+            yield replace(frame, cells=cells)
 
     return divided, tuple(map(str, range(len(parts))))
 
 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
-    """One client per file, named after it."""
+    """One client per file, named after it; a column that a file lacks is missing in its rows, and a note says so."""
     if is_heart_disease(path):
         return source_of_tables(heart_disease(path, standardise="none").train, client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
-    known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
+    known = [file for file in files if NAMED.search(file.name) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]
     if not known:
@@ -179,16 +178,8 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
         return source_of_tables([replace(table, name=name) for table, name in tables], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
     arrays = lambda file: _of_arrays("", file, client, target, memory)[:1]  # noqa: E731
-    sources = [csv_source(file, read, ()) if is_csv(file) else partial(iter, arrays(file)) for file in known]
-    frames, notes = _together(sources, [file.name for file in known], names, client)
-    return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
-
-
-def _together(
-    sources: Sequence[Frames], files: Sequence[str], names: Sequence[str], client: str
-) -> tuple[Frames, tuple[str, ...]]:
-    """The rows of all files; a column that a file lacks is missing in its rows, and a note says so."""
-    first = {file: list(next(source()).columns) for file, source in zip(files, sources)}
+    sources = [TextFile(file, read).frames if is_csv(file) else partial(iter, arrays(file)) for file in known]
+    first = {file.name: list(next(source()).columns) for file, source in zip(known, sources)}
     every = list(dict.fromkeys(name for columns in first.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
@@ -209,16 +200,7 @@ def _together(
                 absent = [lit(np.nan).alias(column) for column in every if column not in frame.columns]
                 yield replace(frame, cells=frame.cells.with_columns(absent)).of_client(client, name)
 
-    return frames, tuple(notes)
-
-
-def _of_problem(problem: Any) -> list[Table]:
-    """The rows of a problem as they stand in it, standardised or not, without the column of ones."""
-    tables = []
-    for name, (X, y) in zip(problem.names, problem.data.blocks()):
-        varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]
-        tables.append(Table(name=name, X=X[:, varying], y=y, columns=tuple(f"x{j}" for j in varying)))
-    return tables
+    return Source(frames=Replayed(frames), client=client, target=target, notes=tuple(notes))
 
 
 def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Source:

@@ -10,13 +10,10 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
-from suffice.support.tables import some
 
-from ..data.design import CHANGED, CONSTANT
 from ..data.encoding import INTERCEPT, STANDARDISE, Coordinates
 from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.table import Table
 from . import LeastSquares, Logistic
 from .rows import client_labels, client_rows
 
@@ -51,13 +48,14 @@ def from_arrays(
     batch           rows that one stochastic gradient averages
     max_memory      bytes that the problem's matrices may take
     """
-    memory = Memory(max_memory)
     as_choice("loss", loss, LOSSES)
     as_choice("standardise", standardise, STANDARDISE)
     as_flag("intercept", intercept)
     as_flag("standardise_target", standardise_target)
     labels = client_labels(X, y, names)
-    written, positive = y, _positive(positive)
+    written, positive = y, [positive] if isinstance(positive, (str, int, float)) else positive
+    if not isinstance(positive, (Sequence, np.ndarray)):
+        raise InputError("positive", positive, "give the labels of class 1 in a list")
     if loss == "logistic":
         if standardise_target:
             raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
@@ -65,7 +63,10 @@ def from_arrays(
     elif len(positive):
         raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
     blocks, targets = client_rows(X, y, labels)
-    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    n, d = len(blocks), blocks[0].shape[1] + intercept
+    padded = n * d * max(map(len, blocks)) if loss == "logistic" else 0  # all clients' rows
+    beside = 8.0 * (n * d * d + n * n * d + padded)  # of curvatures (N, d, d) and gradients of pairs (N, N, d)
+    Memory(max_memory).check(f"matrices of {n} clients with {d} coefficients", beside)
     blocks, targets, coordinates = _scaled(
         blocks, targets, labels, columns, standardise=standardise, of_target=standardise_target, intercept=intercept
     )
@@ -76,15 +77,8 @@ def from_arrays(
         check_both_classes(targets, written, labels)
     problem = Logistic.of(blocks, targets, **known)
     ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
-    coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
-    return replace(problem, coordinates=coordinates)
-
-
-def _positive(positive: Any) -> Sequence[float | str]:
-    positive = [positive] if isinstance(positive, (str, int, float)) else positive
-    if not isinstance(positive, (Sequence, np.ndarray)):
-        raise InputError("positive", positive, "give the labels of class 1 in a list")
-    return positive
+    labelled = tuple(np.unique(np.concatenate(ones)).tolist())
+    return replace(problem, coordinates=replace(coordinates, positive=labelled))
 
 
 def _scaled(
@@ -127,28 +121,3 @@ def _scaled(
         edge = [(0, 0)] * (means.ndim - 1) + [(1, 0)]
         heads, means, scales = (INTERCEPT, *heads), np.pad(means, edge), np.pad(scales, edge, constant_values=1.0)
     return blocks, targets, Coordinates(names=heads, means=means, scales=scales, target_mean=shift, target_scale=scale)
-
-
-def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
-    """Words for what the problem allocates beside its rows, and its bytes: curvatures (N, d, d), gradients of pairs
-    (N, N, d), and of a logistic loss all clients' rows, each padded to the longest.
-    """
-    n, d = len(blocks), blocks[0].shape[1] + intercept
-    padded = n * d * max(map(len, blocks)) if logistic else 0
-    return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
-
-
-def of_tables(tables: Sequence[Table], **options: Any) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
-    X, columns, notes = [table.X for table in tables], tables[0].columns, ()
-    pooled = as_choice("standardise", options["standardise"], STANDARDISE) == "pooled"
-    if pooled and options["intercept"] is True:
-        low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
-        varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
-        if varies.any() and not varies.all():
-            same = [column for column, kept in zip(columns, varies) if not kept]
-            notes = (CHANGED.format(CONSTANT.format(some(same), 12)),)
-            X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
-    y, names = [table.y for table in tables], [table.name for table in tables]
-    problem = from_arrays(X, y, names=names, columns=columns, **options)
-    return replace(problem, remarks=(*notes, *problem.remarks))

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
+from suffice.support.tables import some
 
-from ..data.design import CHANGED, NOTE
-from ..data.encoding import Encoding
+from ..data.design import CHANGED, CONSTANT, NOTE
+from ..data.encoding import STANDARDISE, Encoding
 from ..data.heart_disease import heart_disease, is_heart_disease
 from ..data.memory import MAX_MEMORY
 from ..data.site_source import PENALTY, read_sites
 from ..data.sites import Sites
 from ..data.source import source_of_tables
-from ..data.table import Table
 from . import LeastSquares, Logistic
-from .from_arrays import LOSSES, of_tables
+from .from_arrays import LOSSES, from_arrays
 
 
 def read(
@@ -67,28 +68,38 @@ def read(
     hospitals, given = is_heart_disease(path), path
     if hospitals and split is None:
         given = source_of_tables(heart_disease(path, standardise=standardise).train, client, target)
+    standardise = "none" if hospitals else as_choice("standardise", standardise, STANDARDISE)
     scaled = loss == "auto" and as_flag("standardise_target", standardise_target)  # such numbers are no classes
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
     asked |= {"loss": "least-squares" if scaled else loss, "max_memory": max_memory}
     sites, found = read_sites(given, **asked, keep=True, problem=True)
     penalty = PENALTY if loss == "auto" and found == "logistic" else 0.0
     penalty = penalty if regularisation is None else regularisation
-    encoding, tables = _tables(sites)
-    how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
-    how |= {"standardise": "none" if hospitals else standardise, "standardise_target": standardise_target}
-    problem = of_tables(tables, loss=found, regularisation=penalty, **how)
+    constant = standardise != "pooled" or intercept is not True
+    encoding, X, y, columns, notes = _arrays(sites, constant=constant)
+    problem = from_arrays(
+        X, y, names=sites.names, columns=columns, loss=found, regularisation=penalty, intercept=intercept, batch=batch,
+        standardise=standardise, standardise_target=standardise_target, positive=positive, max_memory=max_memory,
+    )  # fmt: skip
     assert problem.coordinates is not None
     coordinates = replace(problem.coordinates, fills=encoding.gaps, client=sites.client, target=sites.target)
-    notes = (*map(CHANGED.format, encoding.remarks(sites.design)), *map(NOTE.format, sites.notes))
     return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)
 
 
-def _tables(sites: Sites) -> tuple[Encoding, list[Table]]:
-    """The tables of at least two sites, in the columns of the encoding."""
+def _arrays(
+    sites: Sites, *, constant: bool
+) -> tuple[Encoding, list[np.ndarray], list[np.ndarray], list[str], list[str]]:
+    """The encoding of at least two sites, their X and y, the columns that X has, unless `constant` without those that
+    never vary, as an intercept stands for them, and notes."""
     if len(sites.names) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
-    encoding, kinds = sites.encoded(), np.array(sites.classes)
+    encoding, kinds, X = sites.encoded(), np.array(sites.classes), sites.X
     y = [kinds[own.astype(int)] for own in sites.y] if sites.classes else sites.y
-    rows = zip(sites.names, sites.X, y)
-    return encoding, [Table(name=name, X=X, y=own, columns=encoding.columns) for name, X, own in rows]
+    notes = [*map(CHANGED.format, encoding.remarks(sites.design)), *map(NOTE.format, sites.notes)]
+    low, high = np.min([x.min(0) for x in X], axis=0), np.max([x.max(0) for x in X], axis=0)
+    varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
+    if constant or varies.all() or not varies.any():
+        return encoding, X, y, [*encoding.columns], notes
+    notes.append(CHANGED.format(CONSTANT.format(some([*compress(encoding.columns, ~varies)]), 12)))
+    return encoding, [x[:, varies] for x in X], y, [*compress(encoding.columns, varies)], notes

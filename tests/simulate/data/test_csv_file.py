@@ -98,7 +98,7 @@ def test_rows_are_taken_apart_alike_by_polars_and_line_by_line(tmp_path, monkeyp
 
     def found():
         try:
-            return [(frame.rows(), list(lines)) for frame, lines in TextFile.of(path).pieces()]
+            return [(frame.rows(), list(lines)) for frame, lines in TextFile(path).pieces()]
         except InputError as error:
             return str(error)
 
@@ -114,7 +114,7 @@ def test_rows_are_taken_apart_alike_by_polars_and_line_by_line(tmp_path, monkeyp
             assert found() == by_polars
     path.write_text("a,b,c\n1,2\n1,2,3,4\n")
     with pytest.raises(InputError, match=r"line 2 of t\.csv = '2 fields'"):
-        list(TextFile.of(path).frames())
+        list(TextFile(path).frames())
 
 
 def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, monkeypatch):
@@ -123,7 +123,7 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
     for piece in (50_000, 50, 7, 1):
         monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
-        frames = list(TextFile.of(path).frames())
+        frames = list(TextFile(path).frames())
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
         assert k == ["u" if row > 20 else str(row) for row in range(40)]
@@ -142,7 +142,7 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
     monkeypatch.setattr("suffice.simulate.data.frame.FEW", room)
     if not room:
         monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", lambda *given: (_ for _ in ()).throw(OSError()))
-    frames = Replayed(lambda: passes.append(1) or TextFile.of(path).frames())
+    frames = Replayed(lambda: passes.append(1) or TextFile(path).frames())
     wanted, *others = (list(frames()) for _ in range(3))
     assert len(passes) == (1 if room else 3)
     for found in others:
@@ -152,7 +152,7 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
 
 
 def dialect_of(path, read=lambda name: True):
-    found = TextFile.of(path, read)
+    found = TextFile(path, read)
     return found.separator, found.decimal
 
 
@@ -182,6 +182,8 @@ def test_one_number_settles_the_mark_and_columns_left_out_do_not_count(tmp_path)
     assert dialect_of(path, lambda name: name != "version") == (";", ",")
     path.write_text('"a;b",c\n1,2\n')
     assert dialect_of(path) == (",", ".")
+    path.write_text("x  y\n1 2\n")
+    assert dialect_of(path) == (" ", ".")  # as `predict --keep` writes it again
     path.write_text("x,y\n1,5,2,5\n")
     with pytest.raises(
         InputError,
@@ -278,7 +280,7 @@ def test_text_before_the_header_is_named_with_the_line_to_begin_with(tmp_path, n
 def test_a_row_may_be_longer_than_a_field_of_pythons_csv(tmp_path):
     header, cells = ",".join(f"x{at}" for at in range(20_000)), ",".join(["1.234567"] * 20_000)
     (tmp_path / "t.csv").write_text(f"{header}\n{cells}\n{cells}\n")
-    (frame,) = TextFile.of(tmp_path / "t.csv").frames()
+    (frame,) = TextFile(tmp_path / "t.csv").frames()
     assert frame.numbers("x19999").tolist() == [1.234567] * 2
 
 
@@ -329,7 +331,7 @@ def test_another_encoding_is_named_with_what_was_read(tmp_path):
 def test_a_header_over_two_lines_and_lines_of_rows_behind_it(tmp_path):
     text = 'site;"age (years,\nat entry)";"dose; mg"\nA;"1\n";2,5\nB;3,5;4\nA;n/k;5\n'
     (tmp_path / "t.csv").write_text(text)
-    found = TextFile.of(tmp_path / "t.csv")
+    found = TextFile(tmp_path / "t.csv")
     assert found.header == ("site", "age (years, at entry)", "dose; mg")
     (frame,) = found.frames()
     assert frame.numbers("dose; mg").tolist() == [2.5, 4, 5]
