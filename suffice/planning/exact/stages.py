@@ -74,7 +74,7 @@ class StagedRecursion:
         """A T <= `most` with E e_T <= 1 < E e_(T-1), each with stages of its own lengths; inf where E e is larger."""
         if self.curve(v, most)[-1] > 1:
             return np.inf
-        return 1.0 + bisect_left(range(1, most), True, key=lambda T: bool(self.curve(v, T)[-1] <= 1))
+        return float(most - bisect_left(range(most - 1, 0, -1), True, key=lambda T: not self.curve(v, T)[-1] <= 1))
 
 
 def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) -> ConstantPlan:

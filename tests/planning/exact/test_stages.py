@@ -71,3 +71,11 @@ def test_stages_save_two_fifths_on_a_table():
     assert curve.curve(rates.ravel(), steps)[-1] <= 1 < curve.curve(rates.ravel(), steps - 1)[-1]
     assert rates[-1].sum() < rates[0].sum()
     assert all(recursion.limit(v) > 1 for v in rates)
+
+
+def test_the_arrival_is_that_of_halving_where_the_curve_is_above_the_precision_again(monkeypatch):
+    """Stages have other lengths at each T, so that E e_T may rise with T, and there are several arrivals."""
+    above = {*range(14), 16, 17, 19}
+    monkeypatch.setattr(StagedRecursion, "curve", lambda self, v, T: np.array([1.1 if T in above else 0.9]))
+    found = [StagedRecursion(None).arrival(np.ones(3), most) for most in (13, 14, 15, 20, 21, 23, 25, 31)]
+    assert found == [np.inf, 14, 14, 14, 14, 18, 14, 14]
