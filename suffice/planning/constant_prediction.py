@@ -23,9 +23,15 @@ ROUNDING = 1e-20
 """An excess below this share of the loss of the model 0 is rounding."""
 
 
+def _has_rows(problem: Any) -> bool:
+    from suffice.simulate import LeastSquares, Logistic
+
+    return isinstance(problem, LeastSquares | Logistic)
+
+
 def _with_intercept(problem: Any) -> LeastSquares | Logistic | None:
     """The problem where it is one on rows with a column of ones."""
-    return problem if hasattr(problem, "with_start") and bool((problem.data.X[:, 0] == 1).all()) else None
+    return problem if _has_rows(problem) and bool((problem.data.X[:, 0] == 1).all()) else None
 
 
 def started(problem: Any, start: str | None) -> Any:
@@ -51,7 +57,7 @@ def reference(source: Any) -> dict[str, Any]:
     if isinstance(source, Constants):
         return {"clients": source.clients, "excess": source.excess}
     known = {"clients": source.clients, "excess": source.excess(source.start[None])[0].double().cpu().numpy()}
-    if not hasattr(source, "with_start"):  # neither least squares nor logistic regression: it has no rows
+    if not _has_rows(source):
         return known
     if _with_intercept(source) is not None:
         known |= {"excess": constant_excess(source)}

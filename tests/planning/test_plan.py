@@ -165,6 +165,17 @@ def test_second_moments_beyond_the_memory_are_refused_before_they_are_built():
         sf.plan(problem, 0.1, max_memory=1e7)
 
 
+class AsRegressionsAre(sf.Quadratics):
+    """A problem of one's own that has what least squares and logistic regression have, but no rows."""
+
+    with_start = quadratic_model = None
+
+
+def test_a_problem_of_ones_own_may_have_the_names_that_problems_of_rows_have():
+    A, xi, how = np.tile(np.eye(2), (2, 1, 1)), np.eye(2), {"sigma2": 1.0, "start": np.full(2, 3.0)}
+    assert str(sf.plan(AsRegressionsAre.of(A, xi, **how), "10%")) == str(sf.plan(sf.Quadratics.of(A, xi, **how), "10%"))
+
+
 class WithoutMoments(sf.Quadratics):
     """They have no exact plan, whose search takes its time and no such matrices."""
 
