@@ -92,7 +92,7 @@ def _short(values: Mapping[str, float]) -> dict[str, float]:
     return {name: short(float(value)) for name, value in values.items()}
 
 
-def middle(record: Theorem, **given: float) -> dict[str, float]:
+def middle(record: Theorem, /, **given: float) -> dict[str, float]:
     """Values of the typical ranges, nearest to their middles where the conditions are met; `given` ones stay."""
     from suffice.verification.evidence import met
 

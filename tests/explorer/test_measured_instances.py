@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from suffice.bounds import THEOREMS, evaluate, find
+from suffice.bounds import PARAMETERS, THEOREMS, evaluate, find
 from suffice.explorer import exact_values as module
-from suffice.explorer.exact_values import erratum, exact_values, measured
+from suffice.explorer.exact_values import erratum, exact_values, measured, middle
 from suffice.explorer.measured_instances import Truth, _followed, truths
 from suffice.verification import Evidence
 from suffice.verification.claims import claim_of
@@ -133,3 +134,9 @@ def test_a_curve_is_of_one_argument_alone():
 @pytest.mark.slow
 def test_everything_is_kept_as_it_is_measured_now(kept):
     assert_same({name: kept[name] for name in ("rows", "errata")}, measured())
+
+
+def test_a_parameter_of_a_paper_of_ones_own_may_be_called_record():
+    own = {"record": replace(PARAMETERS["eta"], name="record")}
+    theorem = replace(find(KEY), bound=lambda *, record: record, conditions=lambda *, record: {}, own=own)
+    assert middle(theorem, record=3.0) == {"record": 3.0}
