@@ -76,7 +76,7 @@ class Copies:
         self.parts: list[DataFrame] = []
 
     def see(self, frame: Frame, client: str | None) -> None:
-        if sum(map(len, self.parts)) < MOST_ROWS:
+        if sum(map(len, self.parts)) < MOST_ROWS and len(frame.columns) > 1:  # of one, none is client and target
             numbers = {name: frame.numbers(name) for name in frame.columns if name != client}
             cells = {name: frame.texts(name) if own is None else own + 0 for name, own in numbers.items()}  # no -0
             rows = {"hash": DataFrame(cells).hash_rows(), "line": frame.lines}
