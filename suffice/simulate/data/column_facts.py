@@ -72,10 +72,10 @@ class ColumnFacts:
             if len(present):
                 self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
                 check_finite(name, values, frame, client)
-            if len(self.values) <= most:
-                self.values = np.union1d(self.values, present)[: most + 1]
+            own = np.unique(present)[: most + 1] if len(self.values) <= most else self.values
+            self.values = np.union1d(self.values, own)[: most + 1]
             floats = frame.columns[name].dtype.is_float()
-            found = map(as_text, self.values.tolist()) if floats else frame.texts(name).drop_nulls().unique().to_list()
+            found = map(as_text, own.tolist()) if floats else frame.texts(name).drop_nulls().unique().sort().to_list()
         if len(self.texts) <= most:
             self.texts |= dict.fromkeys(islice(dict.fromkeys(found), most + 1))
         self.gaps += frame.gaps(name, gone)

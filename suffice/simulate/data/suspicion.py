@@ -76,7 +76,7 @@ class Copies:
         self.parts: list[DataFrame] = []
 
     def see(self, frame: Frame, client: str | None) -> None:
-        if sum(map(len, self.parts)) < MOST_ROWS:
+        if sum(map(len, self.parts)) < MOST_ROWS and len(frame.columns) > 1:  # of one, none is client and target
             numbers = {name: frame.numbers(name) for name in frame.columns if name != client}
             cells = {name: frame.texts(name) if own is None else own + 0 for name, own in numbers.items()}  # no -0
             rows = {"hash": DataFrame(cells).hash_rows(), "line": frame.lines}
@@ -271,9 +271,9 @@ def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design
 def _of_classes(sites: Sites) -> Iterator[str]:
     X, y, target = np.concatenate(sites.X), np.concatenate(sites.y), named([sites.target])
     columns, classes = sites.design.columns, [named([kind]) for kind in sites.classes]
-    for kind, label in enumerate(classes):
-        if names := [name for name, own in zip(sites.names, sites.y) if (own == kind).all()]:
-            yield f"all rows of {named(names)} have {target} = {label}: one class alone"
+    for kind in dict.fromkeys(int(own[0]) for own in sites.y if (own == own[0]).all()):
+        names = [name for name, own in zip(sites.names, sites.y) if (own == kind).all()]
+        yield f"all rows of {named(names)} have {target} = {classes[kind]}: one class alone"
     left = {column.source for column in columns} - {column.source for column in columns if column.gap}
     if len(classes) == 2 and np.bincount(y.astype(int), minlength=2).min() > 2:
         for at, column in enumerate(columns):

@@ -133,6 +133,15 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
         assert len(frames) > 1 or piece == 50_000
 
 
+def test_numbers_of_one_file_make_no_levels_of_the_texts_of_another(tmp_path):
+    """Beside n/a, 1.50 stands as it is written; the numbers of the next file add no level 1.5, which no row has."""
+    for site, cells in (("a", ("1.50", "n/a", "2.50")), ("b", ("3", "4", "5")), ("c", ("low", "high", "low"))):
+        rows = [f"{cell},{row % 4}.5" for row, cell in enumerate(cells * 5)]
+        (tmp_path / f"{site}.csv").write_text("\n".join(["dose,target", *rows]))
+    names = {name.partition("=")[2] for name in sf.fit(tmp_path)["a"].coefficients}
+    assert names | {"low"} == {"1.50", "2.50", "3", "4", "5", "high", "low", "missing"}
+
+
 @pytest.mark.parametrize("room", [1 << 24, 1, 0])
 def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_file(tmp_path, monkeypatch, room):
     """With gaps, texts and lines; where there is no `room` at all the file is read again."""

@@ -102,3 +102,8 @@ def test_a_column_of_an_embedded_set_names_the_clients_for_every_command(command
     for line in (["plan", *options, "--numbers"], ["simulate", *options, "--algorithm", "local", "--seeds", "2"]):
         assert "-0.04" in command(*line).stdout  # the name of a client
     assert len(sf.fit("sklearn:diabetes", client="sex")) == len(sf.read("sklearn:diabetes", client="sex").names) == 2
+
+
+def test_a_table_of_clients_alone_lacks_a_target():
+    with pytest.raises(InputError, match="target = 'target': no such column; columns: client"):
+        sf.fit({"client": ["a", "b"]})

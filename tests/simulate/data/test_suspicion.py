@@ -204,3 +204,9 @@ def test_a_short_file_is_no_sample_of_a_folder(tmp_path):
 def test_classes_that_look_alike():
     fit = sf.fit(columns() | {"y": [*["yes", "no"] * 44, "Yes", "no"]}, **ROLES)
     assert "classes Yes, yes look alike: if they are one, write one name" in fit.notes
+
+
+def test_sites_of_one_class_are_named_in_the_order_of_the_sites():
+    table = {"client": ["p"] * 12 + ["q"] * 12 + ["r"] * 12, "x": [row * 7 % 36 for row in range(36)]}
+    fit = sf.fit(table | {"target": ["yes"] * 12 + ["no"] * 12 + ["no", "yes"] * 6})
+    assert [note.split()[3] for note in fit.notes if "one class alone" in note] == ["p", "q"]
