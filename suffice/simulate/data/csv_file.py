@@ -20,7 +20,7 @@ from polars import Categorical, DataFrame, Float64, Series, zeros
 from suffice.support.errors import InputError
 
 from .cells import MISSING, NUMBER
-from .frame import Frame
+from .frame import Frame, check_columns
 from .memory import LONGEST_LINE, opened
 
 NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
@@ -323,4 +323,5 @@ def _names(header: list[str]) -> list[str]:
             raise InputError(f"header, column {at}", "", "name every column, each once, or delete it")
         if first.setdefault(name, at) != at:
             raise InputError("header", name, f"columns {first[name]} and {at} have this name; name each once")
+    check_columns(header)
     return header

@@ -44,7 +44,8 @@ class Encoding:
         filled = {name: share[name] / (1 - share[gap]) if share[gap] < 1 else 0.0 for name, gap in gaps.items()}
         matrix = None
         if len(kept) < len(names) or gaps:
-            matrix = np.delete(np.eye(len(names)), [*map(names.index, references.values())], axis=1)
+            matrix = np.zeros((len(names), len(kept)))
+            matrix[np.isin(names, kept), np.arange(len(kept))] = 1.0
             for name, value in filled.items():
                 matrix[names.index(gaps[name]), kept.index(name)] = value
         means = dict(zip(kept, (mean if matrix is None else mean @ matrix).tolist()))

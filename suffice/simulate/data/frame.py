@@ -7,7 +7,7 @@ What is made of the columns is decided in `design`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import SpooledTemporaryFile
@@ -128,7 +128,7 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     names = list(map(str, given))
     if len(set(names)) != len(names):
         raise InputError("columns", names, "name every column, each once")
-    check_whole("column", names)
+    check_columns(names)
     texts = set(texts)
     cells = [
         series_of(name, column, names=name in texts)
@@ -140,6 +140,14 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     if len(lengths) != 1 or 0 in lengths:
         raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
     return Frame(cells=DataFrame(cells), lines=np.arange(1, 1 + lengths.pop()))
+
+
+def check_columns(names: Sequence[str]) -> None:
+    """`InputError` for a name with half of a character, or from ^ to $, which polars takes for a pattern."""
+    check_whole("column", names)
+    for name in names:
+        if name.startswith("^") and name.endswith("$"):
+            raise InputError("column", name, "a name from ^ to $ is a pattern of columns: give it another")
 
 
 def frame_of_table(table: Table, target: str, start: int = 0) -> tuple[Frame, str]:

@@ -52,7 +52,7 @@ def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDise
     from sklearn.model_selection import train_test_split
 
     as_choice("standardise", standardise, STANDARDISE)
-    rows = [complete_patients(Path(path) / f"processed.{name}.data") for name in CENTRES]
+    rows = [complete_patients(as_path("path", path) / f"processed.{name}.data") for name in CENTRES]
     together = np.concatenate(rows)
     levels = {name: np.unique(together[:, FIELDS.index(name)])[1:] for name in CATEGORIES}
     numeric = [at for at, name in enumerate(FIELDS) if name not in CATEGORIES]

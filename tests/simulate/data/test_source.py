@@ -86,6 +86,21 @@ def test_half_of_a_character_is_no_name(field):
         NAMES[field]()
 
 
+@pytest.mark.parametrize("how", ["mapping", "file"])
+def test_a_name_that_is_a_pattern_is_refused(how, tmp_path):
+    """polars takes a name from ^ to $ for all columns that match it."""
+    rows = {"client": ["a", "b"], "^x$": [1.0, 2.0], "target": [1.0, 2.0]}
+    path = tmp_path / "rows.csv"
+    path.write_text("client,^x$,target\na,1,1\nb,2,2\n")
+    with pytest.raises(sf.InputError, match=r"column = '\^x\$': a name from \^ to \$ is a pattern"):
+        sf.fit(rows if how == "mapping" else path)
+
+
+def test_hospitals_are_read_from_a_path():
+    with pytest.raises(sf.InputError, match="path = 3: give a path"):
+        sf.heart_disease(3)
+
+
 def test_codes_are_the_same_levels_in_files_that_have_only_such_as_in_others(tmp_path):
     """01 is a number in the first file, and no level 1 beside the level 01 of the second."""
     rng = np.random.default_rng(0)
