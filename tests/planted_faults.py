@@ -52,14 +52,14 @@ refuter ends at T = 40
   suffice/verification/proof/refute.py: LONGEST = 400 => LONGEST = 40
   tests/verification/proof/test_refute.py -k late
 formula and function are not compared late
-  suffice/verification/proof/agreement.py: (0, 1, 2, 5, 40, 1001) => (0, 1, 2, 5)
-  tests/verification/proof/test_agreement.py -k another
+  suffice/verification/proof/refute.py: (0, 1, 2, 5, 40, 1001) => (0, 1, 2, 5)
+  tests/verification/proof/test_normalised_bound.py -k another
 slack 5 %
   suffice/verification/proof/prove.py: Fraction(1, 1000) => Fraction(1, 20)
   tests/verification/proof/test_prove.py -k up_to_a_factor_is_not
 sign of |q| is not checked
   suffice/verification/proof/prove.py: if symbolic.absolute: => if False:
-  tests/verification/proof/test_agreement.py -k 'true_rate and absolute'
+  tests/verification/proof/test_normalised_bound.py -k 'true_rate and absolute'
 late is not tried
   suffice/verification/generated_instances.py: range(10) => range(3)
   tests/verification/test_check_guards_late.py -k 'reach and not inf'

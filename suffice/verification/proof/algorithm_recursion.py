@@ -28,7 +28,7 @@ from suffice.simulate import Algorithm, Quadratics, StreamingLeastSquares
 from suffice.simulate.moment_maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Cycle
 
-from .expression import NotOfThisKind
+from .normalised_bound import NotOfThisKind
 
 _DEGREES, _DENOMINATOR, _CONFIRMED = (4, 16), 10_000, 50
 _SAME = 1e-12

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import sympy
 
+from ..certificate import nested
 from ..recheck import Polynomial, quotient
-from .expression import as_list, polynomial_of
 
 Box = Mapping[str, tuple[Fraction, Fraction]]
 TERMS = 10**5
@@ -154,3 +154,38 @@ def _inside(top: Polynomial, box: Box) -> dict[str, Fraction]:
         if p.subs({name: f"{value}" for name, value in point.items()}) < 0:
             return point
     raise Undecided("the inequality is an equality wherever it was tried", box)
+
+
+def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
+    """A rational function as a certificate writes it: its numerator by terms, over the powers of its divisors.
+
+    Divisors have the sign that makes them positive at a place `inside` of the box, where one is given.
+    """
+    expression = sympy.sympify(expression)
+    if expression.is_polynomial():
+        return _terms(expression)
+    top, below = sympy.fraction(sympy.cancel(expression))
+    number, factors = sympy.factor_list(below)
+    place = {sympy.Symbol(name): value for name, value in (inside or {}).items()}
+    signs = [-1 if (sign := base.subs(place)).is_number and sign < 0 else 1 for base, _ in factors]
+    top = top * sympy.prod(sign**n for sign, (_, n) in zip(signs, factors))
+    parts = [
+        _terms(top / number),
+        *(["^", _terms(sign * base), -int(n)] for sign, (base, n) in zip(signs, factors)),
+    ]
+    return parts[0] if len(parts) == 1 else ["*", *parts]
+
+
+def as_box(sides: Mapping[str, tuple[Any, Any]]) -> dict[str, list[str]]:
+    """Intervals as a certificate writes them."""
+    return {name: [str(low), str(high)] for name, (low, high) in sorted(sides.items())}
+
+
+def _terms(polynomial: Any) -> Any:
+    return nested(sympy.expand(polynomial))
+
+
+def polynomial_of(given: Polynomial) -> Any:
+    """The checker's polynomial in SymPy."""
+    powers = (sympy.prod(sympy.Symbol(name) ** n for name, n in term) * sympy.Rational(c) for term, c in given.items())
+    return sympy.Add(*powers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -10,11 +10,10 @@ import sympy
 
 from ..certificate import certificate
 from ..recheck import inequalities
-from .box_search import Budget, Undecided, proof_of
+from .box_search import Budget, Undecided, as_box, as_list, proof_of
 from .domain import Domain
-from .expression import NotOfThisKind, as_box, as_list
-from .normalised_bound import Symbolic, symbols
-from .refute import Part, Violation
+from .normalised_bound import NotOfThisKind, Symbolic, symbols
+from .refute import Part
 
 
 def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
@@ -113,31 +112,3 @@ def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[i
         "c": ["1", "0"],
         "start": [lists(part.start), "0"],
     }
-
-
-def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
-    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value for two states."""
-    x, part = symbols(), found.part
-    numbers = {name: value for name, value in found.at.items()}
-
-    def put(expression: Any, more: Mapping[Any, Any] | None = None) -> Any:
-        given = {x[name]: sympy.Rational(value) for name, value in numbers.items()}
-        return as_list(sympy.sympify(expression).subs(given).subs(more or {}))
-
-    at = {name: str(value) for name, value in numbers.items()}
-    claim: dict[str, Any] = {"kind": "exceeds", "says": says, "at": at}
-    if part.pair is not None:
-        sides: Sequence[Any] = (str(found.value), str(found.bound))
-        left, right = sides if direction == "upper" else sides[::-1]
-        return certificate(proof={}, left=left, right=right, **claim)
-    period = len(part.rho)
-    rounds, j = divmod(found.T, period)
-    n = {sympy.Symbol("n"): 1 / x["z"]}
-    value: Any = "x"
-    if j:
-        value = ["+", ["*", put(part.rho[j - 1]), "x"], put(part.add[j - 1])]
-    bound = put(part.bound.subs(x["z"], symbolic.move(j)) if j else part.bound)
-    left, right = (value, bound) if direction == "upper" else (bound, value)
-    recursion = {"T": rounds, "z": "z", "first": "1", "move": put(symbolic.move(period)), "start": put(part.start)}
-    recursion |= {"rho": put(part.rho[-1].subs(n)), "add": put(part.add[-1].subs(n))}
-    return certificate(proof={}, left=left, right=right, **claim, **recursion)

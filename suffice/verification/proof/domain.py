@@ -14,8 +14,7 @@ import sympy
 from suffice.support.errors import InputError
 
 from ..families import LARGEST_STEP
-from .expression import NotOfThisKind, exact
-from .normalised_bound import Symbolic, symbols
+from .normalised_bound import NotOfThisKind, Symbolic, exact, symbols
 
 FLATTEST = Fraction(1, 100)
 """The smallest mu/beta of a box that nobody chose: polynomials on [0, 1] are often 0 at 0."""

@@ -31,11 +31,10 @@ from ..families import FamilyInstance, ProblemFamily
 from ..family import Family
 from ..problem_measure import tested_once, typical
 from .algorithm_recursion import Recursion
-from .box_search import Budget
+from .box_search import Budget, as_box, as_list
 from .claims import proved
 from .domain import Domain
-from .expression import NotOfThisKind, as_box, as_list
-from .normalised_bound import BIAS, Symbolic, symbols
+from .normalised_bound import BIAS, NotOfThisKind, Symbolic, symbols
 from .refute import Part
 
 _DRAWS, _ITERATIONS, _SAME = 32, (1, 2, 7), 1e-9

@@ -21,8 +21,6 @@ from suffice.bounds import Theorem
 from suffice.bounds.symbolic import expression, on_symbols
 from suffice.support.errors import InputError
 
-from .expression import NotOfThisKind, exact
-
 START = {"e0": lambda h: h / 2, "distance2": lambda h: 1}
 """The scalars of a start of x^2 = 1 along curvature h."""
 QUANTITY = {"excess": lambda h: h / 2, "last_distance": lambda h: 1, "last_gradient": lambda h: h**2}
@@ -32,6 +30,10 @@ BIAS = {"b": 2, "bias": 2, "bias2": 1}
 _LINEAR = ("e0", "distance2", "sigma2")
 _DOUBLED = {"excess": (1, 1), "last_distance": (1, 2), "last_gradient": (2, 1)}
 """The factor (top, below) by which a quantity grows where the unit of theta makes curvatures twice as large."""
+
+
+class NotOfThisKind(Exception):
+    """A claim cannot be written as polynomial inequalities; the message says why in one line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,3 +203,20 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: An
     one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
     if sympy.simplify(factor * one - two) != 0:
         raise NotOfThisKind("the bound changes with the units of eta, mu, beta and sigma2")
+
+
+def rational(number: Any, what: str) -> Any:
+    """A float as the fraction that was meant by it: a decimal of at most 12 digits, or one of a small denominator."""
+    short = Fraction(f"{float(number):.12g}")
+    if float(short) == float(number):
+        return sympy.Rational(short)
+    near = Fraction(float(number)).limit_denominator(1000)
+    if abs(float(near) - float(number)) <= 4e-16 * abs(float(number)):
+        return sympy.Rational(near)
+    raise NotOfThisKind(f"the number {float(number)!r} in {what} is no fraction that could be meant by it")
+
+
+def exact(expression: Any, what: str) -> Any:
+    """The expression evaluated, its floats as fractions."""
+    given = sympy.sympify(expression)
+    return given.xreplace({number: rational(number, what) for number in given.atoms(sympy.Float)}).doit()

@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import mpmath
 import sympy
 import torch
 
@@ -21,7 +20,6 @@ from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
 from ..assumptions import steps_once
-from ..counterexample import described
 from ..families import ProblemFamily, quadratics
 from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
@@ -31,15 +29,13 @@ from ..quantity import form_of
 from ..recheck import refusal
 from ..schedule import Scheduled
 from ..verdict import Outcome, Verdict
-from .agreement import check_agreement, check_place, scalars_at
 from .algorithm_recursion import Recursion, read, read_changing, streams
-from .box_search import Budget, Negative, Undecided
-from .claims import claims_of, of_violation, proved
+from .box_search import Budget, Negative, Undecided, as_box, as_list
+from .claims import claims_of, proved
 from .domain import Domain, domain_of
-from .expression import NotOfThisKind, as_box, as_list, rational
 from .mixture import check_scalars, drawn, mixture_of, splits, staying
-from .normalised_bound import Symbolic, normalised, symbols
-from .refute import Part, Violation, refuted
+from .normalised_bound import NotOfThisKind, Symbolic, normalised, rational, symbols
+from .refute import WORDS, Part, check_agreement, check_place, counterexample_of, of_violation, refuted, said
 
 SLACK = Fraction(1, 1000)
 """The share of a bound that a proof may concede where a tight bound touches and no factor can be split off."""
@@ -47,8 +43,6 @@ _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
 _FORMS = ((4, 1), (8, 4))
 _NONETHELESS = "an instance violates the bound: it lies beyond, or what was read is not the bound"
-_WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
-          "stay": "a start at the mixture's minimiser"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,11 +155,11 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     found = refuted(tried, symbolic, domain, upper)
     if found is not None:
         check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers)
-        says = _said(found, upper, streamed is not None, streamed is not None or symbolic.takes_d)
+        says = said(found, upper, streamed is not None, streamed is not None or symbolic.takes_d)
         if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
             return Proof(outcome="undecided", says=f"false beyond the family, {says}")
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
-        found_at = _counterexample(theorem, found, {"N": 1 / found.at["w"], **numbers})
+        found_at = counterexample_of(theorem, found, {"N": 1 / found.at["w"], **numbers})
         return Proof(outcome="violated", says=says, certificates=certificates, counterexample=found_at)
     if len(clients) == 1 and clients[0] > 1:
         domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
@@ -235,7 +229,7 @@ def _up_to(slack: Fraction) -> str:
 def _of_part(
     part: Part, symbolic: Symbolic, domain: Domain, direction: str, earliest: int, slack: Fraction, budget: Budget
 ) -> list[dict[str, Any]]:
-    about = f"the bound{_up_to(slack)} for {_WORDS[part.name]}, all T >= {earliest}"
+    about = f"the bound{_up_to(slack)} for {WORDS[part.name]}, all T >= {earliest}"
     options = part, symbolic, domain, direction, about, earliest, slack
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):
@@ -250,26 +244,6 @@ def _of_part(
             failed.append(error)
     left = getattr(failed[0], "part", None) or domain.sides
     raise Undecided("no quadratic form of both states was found that falls at the bound's rate", left) from failed[0]
-
-
-def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
-    """The violation as `check` states one, for curvatures mu, beta and the one of the start or the noise."""
-    at = found.at
-    scalars = scalars_at(found.part.name, at, found.T, numbers)
-    known = {name: float(value) for name, value in scalars.items()}
-    with mpmath.workdps(60):
-        sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
-    return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
-
-
-def _said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> str:
-    """The place where the bound is violated, with both sides, in words."""
-    at = found.at
-    named = {"eta": at["s"], "mu": at["k"], "curvature": at["h"]} | ({"d": 1 / at["v"]} if takes_d else {})
-    named |= {"N": 1 / at["w"]} if at["w"] != 1 and not streamed else {}
-    where = ", ".join(f"{name} = {value}" for name, value in named.items())
-    sides = f"{float(found.value):.6g} {'>' if direction == 'upper' else '<'} {float(found.bound):.6g}"
-    return f"at beta = 1, {where}, {_WORDS[found.part.name]}, T = {found.T}: {sides}"
 
 
 def _streamed(family: ProblemFamily) -> tuple[int, int] | None:

@@ -2,24 +2,34 @@
 
 Floats look at simple and at random places of the region of the conditions for the largest excess over the bound; the
 recursion in fractions then confirms the place. Unlike a point where one induction step fails, this is a violation.
+
+Before that, the formulas are compared in floats with the functions that they were read from, by symbols, and then put
+into other variables. What goes wrong there, a root of a square or a limit that symbols do not see, shows where both are
+numbers: at short and long steps, at the ends of mu/beta and of T, with a start alone and noise alone.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice, product
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy
 
-from .agreement import scalars_at
+from suffice.bounds import Theorem
+
+from ..certificate import certificate
+from ..counterexample import described
+from .box_search import as_list
 from .domain import Domain
-from .expression import at as value_at
-from .normalised_bound import Symbolic, symbols
+from .normalised_bound import BIAS, NotOfThisKind, Symbolic, symbols
 
 LONGEST = 400
 _CLEAR = 1e-7
@@ -27,6 +37,12 @@ _RANDOM = 2000
 _SHARES = [Fraction(1, n) for n in (1, 2, 4, 10, 100)] + [Fraction(9, 10)]
 _COUNTS = (1, 2, 3, 8)
 NAMES = ("s", "k", "h", "w", "v")
+WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
+          "stay": "a start at the mixture's minimiser"}  # fmt: skip
+_TIMES = (0, 1, 2, 5, 40, 1001)
+_STEPS = (Fraction(1, 50), Fraction(1, 2), Fraction(1))
+_SAME, _TINY = 1e-6, 1e-12
+"""Relative to the larger of two numbers, and of a bound of a start of 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +70,75 @@ class Violation:
     at: Mapping[str, Fraction]
     value: Fraction
     bound: Fraction
+
+
+def scalars_at(part: str, at: Mapping[str, Any], T: int, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
+    """The arguments of a function where a part of the bound alone counts, at beta = 1."""
+    moving = part in ("start", "stay")
+    found = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": at["h"] / 2 if moving else 0, "distance2": int(moving)}
+    found |= {"sigma2": int(part == "noise"), "T": T, "N": 1 / at["w"], "d": 1 / at["v"], **numbers}
+    b = {"stay": at["h"], "bias": Fraction(1)}.get(part, Fraction(0))
+    return found | {name: b ** (2 // power) for name, power in BIAS.items()}
+
+
+def check_agreement(theorem: Theorem, symbolic: Symbolic, domain: Domain, numbers: Mapping[str, Fraction]) -> None:
+    """`NotOfThisKind` unless bound and conditions are what was read, at three steps for each of three mu/beta, the
+    curvature one of the ends or between."""
+    flat, steep = domain.sides["k"]
+    dimensions = domain.dimensions((2, 5))
+    for place, (k, share) in enumerate(product((flat, (flat + steep) / 2, steep), _STEPS)):
+        at = domain.at(share, k, Fraction(place % 3, 2), 1 + place % 4, dimensions[-(place % 2)])
+        for part, T in product(("start", "noise", *(["bias"] if symbolic.bias != 0 else [])), _TIMES):
+            check_place(theorem, symbolic, part, at, T, numbers)
+
+
+def check_place(
+    theorem: Theorem, symbolic: Symbolic, part: str, at: Mapping[str, Fraction], T: int, numbers: Mapping[str, Fraction]
+) -> None:
+    """`NotOfThisKind` unless the conditions and, where they are met, the bound are what was read."""
+    given = scalars_at(part, at, T, numbers)
+    known = {symbols()[name]: sympy.Rational(value) for name, value in at.items()}
+    known |= {symbols()[name]: sympy.Rational(given[name]) for name in ("T", "e0", "distance2", "sigma2")}
+    met = True
+    if theorem.conditions is not None:
+        found = _asked(theorem.conditions, "the conditions", given)
+        if found.keys() != symbolic.conditions.keys():
+            raise NotOfThisKind("the conditions are not those read from them")
+        for name, sides in symbolic.conditions.items():
+            for own, read in zip(found[name], sides):
+                value = sympy.sympify(read).subs(known)
+                if value.is_Rational:
+                    _compare(f"condition {name}", float(own), value, given)
+            left, right = map(float, found[name])
+            met &= left <= right + _TINY + 1e-9 * abs(right)
+    terms = (symbolic.start, symbolic.noise, symbolic.bias)
+    start, noise, bias = (
+        sympy.sympify(each).subs(known | {symbolic.z: symbolic.after(T).subs(known)}) for each in terms
+    )
+    if met and start.is_Rational and noise.is_Rational and bias.is_Rational:  # at a pole there is nothing to compare
+        read = {"noise": noise, "bias": bias}.get(part, start + sympy.Rational(given["bias2"]) * bias)
+        own = float(_asked(theorem.bound, "the bound", given))
+        with suppress(NotOfThisKind), mpmath.workdps(50):  # floats may cancel: where they differ 50 digits are asked
+            own = own if _alike(own, float(read)) else float(_asked(theorem.bound, "the bound", given, mpmath.mpf))
+        _compare("the bound", own, read, given)
+
+
+def _asked(function: Any, what: str, given: Mapping[str, Any], kind: Any = float) -> Any:
+    numbers = {name: Fraction(given[name]) for name in inspect.signature(function).parameters}
+    try:
+        return function(**{name: kind(each.numerator) / each.denominator for name, each in numbers.items()})
+    except Exception as error:  # whatever a function raises
+        raise NotOfThisKind(f"{what} cannot be compared with the formula read from it ({error})") from error
+
+
+def _alike(own: float, read: float) -> bool:
+    return own == read or abs(own - read) <= _SAME * max(abs(own), abs(read)) + _TINY
+
+
+def _compare(what: str, own: float, read: Any, given: Mapping[str, Any]) -> None:
+    if not _alike(own, float(read)):
+        at = ", ".join(f"{name} = {float(each):.6g}" for name, each in given.items() if name not in BIAS or each)
+        raise NotOfThisKind(f"the formula read from {what} is {float(read):.6g} where it is itself {own:.6g}: {at}")
 
 
 def refuted(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str) -> Violation | None:
@@ -166,3 +251,56 @@ def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: i
     if (value > right) if direction == "upper" else (value < right):
         return Violation(part=part, T=T, at=dict(values), value=value, bound=right)
     return None
+
+
+def value_at(expression: Any, values: Mapping[Any, Any]) -> Fraction:
+    """The value of a rational function at fractions."""
+    return Fraction(sympy.sympify(expression).subs(values))
+
+
+def said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> str:
+    """The place where the bound is violated, with both sides, in words."""
+    at = found.at
+    named = {"eta": at["s"], "mu": at["k"], "curvature": at["h"]} | ({"d": 1 / at["v"]} if takes_d else {})
+    named |= {"N": 1 / at["w"]} if at["w"] != 1 and not streamed else {}
+    where = ", ".join(f"{name} = {value}" for name, value in named.items())
+    sides = f"{float(found.value):.6g} {'>' if direction == 'upper' else '<'} {float(found.bound):.6g}"
+    return f"at beta = 1, {where}, {WORDS[found.part.name]}, T = {found.T}: {sides}"
+
+
+def counterexample_of(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
+    """The violation as `check` states one, for curvatures mu, beta and the one of the start or the noise."""
+    at = found.at
+    scalars = scalars_at(found.part.name, at, found.T, numbers)
+    known = {name: float(value) for name, value in scalars.items()}
+    with mpmath.workdps(60):
+        sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
+    return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
+
+
+def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
+    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value for two states."""
+    x, part = symbols(), found.part
+    numbers = {name: value for name, value in found.at.items()}
+
+    def put(expression: Any, more: Mapping[Any, Any] | None = None) -> Any:
+        given = {x[name]: sympy.Rational(value) for name, value in numbers.items()}
+        return as_list(sympy.sympify(expression).subs(given).subs(more or {}))
+
+    at = {name: str(value) for name, value in numbers.items()}
+    claim: dict[str, Any] = {"kind": "exceeds", "says": says, "at": at}
+    if part.pair is not None:
+        sides: Sequence[Any] = (str(found.value), str(found.bound))
+        left, right = sides if direction == "upper" else sides[::-1]
+        return certificate(proof={}, left=left, right=right, **claim)
+    period = len(part.rho)
+    rounds, j = divmod(found.T, period)
+    n = {sympy.Symbol("n"): 1 / x["z"]}
+    value: Any = "x"
+    if j:
+        value = ["+", ["*", put(part.rho[j - 1]), "x"], put(part.add[j - 1])]
+    bound = put(part.bound.subs(x["z"], symbolic.move(j)) if j else part.bound)
+    left, right = (value, bound) if direction == "upper" else (bound, value)
+    recursion = {"T": rounds, "z": "z", "first": "1", "move": put(symbolic.move(period)), "start": put(part.start)}
+    recursion |= {"rho": put(part.rho[-1].subs(n)), "add": put(part.add[-1].subs(n))}
+    return certificate(proof={}, left=left, right=right, **claim, **recursion)

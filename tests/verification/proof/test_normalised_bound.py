@@ -12,11 +12,9 @@ from suffice.bounds.elementary import quotient
 from suffice.simulate import Local
 from suffice.verification.check import record
 from suffice.verification.proof import normalised_bound
-from suffice.verification.proof.agreement import check_agreement
 from suffice.verification.proof.domain import domain_of
-from suffice.verification.proof.expression import NotOfThisKind
-from suffice.verification.proof.expression import at as value_at
-from suffice.verification.proof.normalised_bound import normalised, symbols
+from suffice.verification.proof.normalised_bound import NotOfThisKind, normalised, symbols
+from suffice.verification.proof.refute import check_agreement, value_at
 
 from .test_prove import limit, proof
 
