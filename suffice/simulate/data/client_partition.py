@@ -77,7 +77,7 @@ def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
 
 
 def _dirichlet(order: np.ndarray, owner: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
-    """Of the rows in an `order`, whose classes are `owner`."""
+    """The parts of the rows in an `order`, whose classes are `owner`."""
     from ..randomness import Stream, single
 
     members = [order[owner == j] for j in range(owner.max() + 1)]

@@ -1,5 +1,5 @@
-"""What is in the columns of a table: numbers, texts, gaps, and what is refused: strays, units, dates. The design of a
-table follows from it."""
+"""Facts about the columns of a table: numbers, texts, gaps, and what is refused: strays, units, dates. The design of a
+table follows from them."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from .memory import LONGEST_LINE, opened
 NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
 """Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
 INDEX = "(no name)"
-"""What a first column without a name is called: an index that a data frame wrote."""
+"""The name of a first column without one: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
 PIECE = 3 << 22

@@ -48,17 +48,17 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @classmethod
     def zero(cls, p: int, *shape: int) -> Sums:
-        """Of no rows, with the axes `shape`."""
+        """The sums of no rows, with the axes `shape`."""
         return cls(rows=np.zeros(shape), mean=np.zeros((*shape, p)), products=np.zeros((*shape, p, p)))
 
     @classmethod
     def of_rows(cls, X: np.ndarray, y: np.ndarray) -> Sums:
-        """Of all rows X (n, d), y (n,)."""
+        """The sums of all rows X (n, d), y (n,)."""
         return cls.of_parts(X, y, np.zeros(1, int))[0] if len(y) else cls.zero(X.shape[1] + 1)
 
     @classmethod
     def of_parts(cls, X: np.ndarray, y: np.ndarray, starts: np.ndarray) -> Sums:
-        """Of the rows X (n, d), y (n,) from each of `starts` (G,) to the next, at least one, as (G,)."""
+        """The sums (G,) of the rows X (n, d), y (n,) from each of `starts` (G,) to the next, at least one row each."""
         z = np.column_stack((X, y)).astype(float, copy=False)
         counts = np.diff(starts, append=len(z))
         rows = counts[:, None].astype(float)
@@ -74,7 +74,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @classmethod
     def of(cls, sites: Sequence[Sequence[Sums]]) -> Sums:
-        """Of the folds of each site, or its one message."""
+        """The sums of all sites, (N, F + 1), from the folds of each, or from its one message."""
         found = cls.zero(sites[0][0].mean.shape[-1], len(sites), FOLDS + 1)
         for k, site in enumerate(sites):
             for f, fold in enumerate(site):
@@ -130,7 +130,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return Sums(rows=kept * self.rows, mean=kept[..., None] * self.mean, products=products)
 
     def __getitem__(self, at: Any) -> Sums:
-        """Of some sites, or sites and slots."""
+        """The sums of some sites, or of some slots of sites."""
         return Sums(rows=self.rows[at], mean=self.mean[at], products=self.products[at])
 
     def mapped(self, matrix: np.ndarray) -> Sums:

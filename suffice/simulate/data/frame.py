@@ -80,7 +80,7 @@ class Frame:
 
 
 def place_of(file: str, line: int) -> str:
-    """Of a row."""
+    """The place of a row in words: line 7 of a.csv, or row 7."""
     return f"line {line} of {file}" if file else f"row {line}"
 
 

@@ -13,7 +13,7 @@ from .memory import Memory, opened
 from .table import PER_TEXT, Table
 
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Of others zipfile unpacks 4 KiB at once, which may be gigabytes."""
+"""The ways of packing that are read: of others zipfile unpacks 4 KiB at once, which may be gigabytes."""
 
 
 def read_arrays(field: str, path: Path, memory: Memory) -> dict[str, np.ndarray]:

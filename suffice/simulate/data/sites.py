@@ -26,7 +26,7 @@ class Sites:
     X: list[np.ndarray] = field(default_factory=list)
     y: list[np.ndarray] = field(default_factory=list)
     classes: tuple[str, ...] = ()
-    """Of the target; none where it has numbers."""
+    """The classes of the target; none where it has numbers."""
     notes: tuple[str, ...] = ()
     again: Callable[[str], tuple[np.ndarray, np.ndarray, list[str]]] | None = None
     """Reads a site's X (n, p), y (n,) and the places of rows; None of messages."""

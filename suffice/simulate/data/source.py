@@ -43,9 +43,9 @@ class Source:
     client: str
     target: str
     notes: tuple[str, ...] = ()
-    """On columns that files of a folder lack."""
+    """Notes on columns that files of a folder lack."""
     names: tuple[str, ...] = ()
-    """Of clients, where a table is divided: their order."""
+    """The clients in their order, where a table is divided."""
 
 
 def source_of(

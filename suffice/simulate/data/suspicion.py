@@ -25,7 +25,7 @@ AWAY = 1 - 1e-5
 SAME = 1e-9
 """Means and products that differ by less than this share are those of the same rows."""
 FEWEST = 10
-"""Of fewer rows nothing is said but what sites are called."""
+"""The least number of rows about which more is said than what sites are called."""
 SAMPLE = 4096
 """Among so many rows at most a column is looked for that counts them, or that rises as the target does."""
 STEADY = 0.9
@@ -41,7 +41,7 @@ CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for si
 
 
 def _seen(name: str) -> str:
-    """What a name looks like: without what has no width."""
+    """The characters of a name that have a width."""
     return "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
 
 
@@ -169,7 +169,7 @@ def _footers(rows: np.ndarray, means: np.ndarray, squares: np.ndarray, names: Se
 
 
 def _monotone(X: np.ndarray, y: np.ndarray, numbers: Mapping[str, int], target: str) -> Iterator[str]:
-    """Of numbers that rise or fall in all rows as the target does: of ten by chance in one case of millions."""
+    """Notes on numbers that rise or fall as the target does in all rows; ten do by chance in one case of millions."""
     y = y[known := ~np.isnan(y)]
     for name, at in numbers.items() if len(np.unique(y)) > FEW_LEVELS else ():
         x = X[known, at]
@@ -180,7 +180,7 @@ def _monotone(X: np.ndarray, y: np.ndarray, numbers: Mapping[str, int], target: 
 
 
 def _moments(sites: Sites) -> tuple[np.ndarray, ...]:
-    """Of each site means (N, p) of the columns and the target, centred squares, and products with the target."""
+    """The sites' means (N, p) of columns and target, their centred squares, and their products with the target."""
     if not sites.X:
         _, means, products = sites.sums.sites
         return means, np.diagonal(products, axis1=1, axis2=2), products[..., -1]
@@ -205,8 +205,8 @@ def _identity(name: str, seen: ColumnFacts) -> list[str]:
 def _missing(
     frames: Callable[[], Iterator[Frame]], client: str, asked: Sequence[tuple[str, float, float, bool]]
 ) -> Iterator[str]:
-    """Of columns, each with one of its ends, the other one, and whether a site has no other number: where this end is
-    far from all other numbers."""
+    """Notes on columns, each with one of its ends, the other one, and whether a site has no other number, of which this
+    end is far from all other numbers."""
     counts, beyond = [0] * len(asked), [other for _, _, other, _ in asked]
     owners: list[set[str]] = [set() for _ in asked]
     for frame in frames() if asked else ():

@@ -13,7 +13,7 @@ from suffice.support.parse import nearest
 
 MOST_CLIENTS = 4000
 PREFIX = "sklearn:"
-"""What stands before the name of a set of scikit-learn."""
+"""The prefix of the name of a set of scikit-learn."""
 PER_TEXT = 200
 """One more name takes so many bytes where names are told apart."""
 
