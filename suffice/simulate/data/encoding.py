@@ -89,7 +89,7 @@ class Encoding:
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinates:
-    """The factors that the coefficients of a model multiply, in order: (column - mean) / scale, and 1 for the intercept.
+    """The factors of the coefficients of a model, in order: (column - mean) / scale, and 1 for the intercept.
 
     names         of the columns; "NAME=LEVEL" is 1 where NAME is LEVEL, "NAME=missing" where it is missing, else 0
     means, scales (d,), or (N, d) where each client has its own
