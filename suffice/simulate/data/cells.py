@@ -44,8 +44,9 @@ def series_of(name: str, column: Any, *, names: bool = False) -> Series:
         if isinstance(series, narwhals.Series) and series.dtype.is_numeric() and not names:
             column = series.to_numpy()
         elif isinstance(series, narwhals.Series):
-            names |= series.dtype in (narwhals.Categorical, narwhals.Enum)
             column = [None if gone else cell for cell, gone in zip(series.to_list(), series.is_null().to_list())]
+            levels = series.dtype in (narwhals.Categorical, narwhals.Enum)  # numbers in pandas, too
+            names |= levels and any(isinstance(cell, str) for cell in column)
         else:
             column = column.to_list()
     if not isinstance(column, Sequence | np.ndarray) or isinstance(column, str):
