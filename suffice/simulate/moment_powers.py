@@ -105,7 +105,8 @@ def packed(moment: Tensor) -> Tensor:
 def unpacked(entries: Tensor, size: int) -> Tensor:
     """The symmetric matrices (..., s, s) of m entries."""
     rows, columns = torch.triu_indices(size, size)
-    moment = entries.new_empty(*entries.shape[:-1], size, size)
+    # zeros, as exact arithmetic compares all entries, and NaN that memory holds by chance would count as rounding
+    moment = entries.new_zeros(*entries.shape[:-1], size, size)
     moment[..., rows, columns] = moment[..., columns, rows] = entries
     return moment
 
