@@ -241,7 +241,8 @@ def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
         comment, head = (head[0].lstrip("# "), head[1]), next(rows, ("", 0))
     found = [head, *islice(rows, HEAD - 1)]
     if comment[0]:
-        mark = said or _separator(comment[0], head[0])
+        bare, row = (re.sub('"[^"]*"', "q", line) for line in (comment[0], head[0]))
+        mark = said or next((mark for mark in ",;\t|" if bare.count(mark) == row.count(mark) > 0), BLANKS)
         names, cells = _cells(comment[0], mark), _cells(head[0], mark)
         if len(names) == len(cells) > 1 and any(map(NUMBER.fullmatch, cells)) and not any(map(NUMBER.fullmatch, names)):
             found = [comment, *found]

@@ -405,3 +405,12 @@ def test_categories_with_digits_stay_categories(kinds):
     x, kind = rng.normal(size=60), rng.choice(kinds, 60)
     fit = sf.fit({"client": ["a", "b", "c"] * 20, "x": x, "kind": kind, "target": x + rng.normal(size=60)})
     assert len(fit.encoding.columns) == len(kinds)
+
+
+@pytest.mark.parametrize("comment", ["made by hand", "a; b | c", "exported, on Monday", "x"])
+@pytest.mark.parametrize("mark", [",", ";", " "])
+def test_a_comment_of_words_is_no_header(comment, mark, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [["client", "x", "target"], *([who, str(k), str(k + 0.5)] for k, who in enumerate("abab"))]
+    path.write_text("\n".join([f"# {comment}", *map(mark.join, rows)]) + "\n")
+    assert TextFile(path).header == ("client", "x", "target")
